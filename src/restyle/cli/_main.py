@@ -2,6 +2,93 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated
 
-def main() -> None:
-    """Run the command line."""
+import typer
+
+from restyle import __version__
+from restyle.cli import corpora, doctor, lists, models, rewrite, text
+from restyle.errors import RestyleError
+from restyle.records import writing_to
+
+app = typer.Typer(
+    name="restyle",
+    help="Say the same thing in another style, and prove that it worked.",
+    epilog="restyle VERB --help says more, with examples. Guides: docs/ in the repository.",
+    no_args_is_help=True,
+    # Plain help is drawn without importing rich, three times as fast, and reads the same in docs/cli.md.
+    rich_markup_mode=None,
+)
+app.command("rewrite")(rewrite.rewrite)
+app.add_typer(text.app, name="text")
+app.add_typer(corpora.app, name="corpora")
+app.add_typer(models.app, name="models")
+app.command("styles")(lists.styles)
+app.command("systems")(lists.systems)
+app.command("metrics")(lists.metrics)
+app.command("doctor")(doctor.doctor)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"restyle {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    # Both flags act before any verb: --version by its callback, --debug in main().
+    del debug, version
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit: 0 good, 1 failed, 2 wrong use, 130 interrupted."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    sys.exit(_exit_code(arguments, debug="--debug" in arguments))
+
+
+def _exit_code(arguments: list[str], *, debug: bool) -> int:
+    command = typer.main.get_command(app)
+    try:
+        code = command.main(arguments, prog_name="restyle", standalone_mode=False)
+        with writing_to("stdout"):
+            sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except typer.TyperException as error:
+        return _complain(_usage(error), 2)
+    except RestyleError as error:
+        if debug:
+            traceback.print_exc()
+        return _complain(str(error), error.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        return _complain("interrupted", 128 + signal.SIGINT)
+    except BrokenPipeError:
+        # The reader of our output (head, less) has seen enough. Python would complain once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+        return _complain(f"unexpected {type(error).__name__}: {error} (run again with --debug and report it)", 1)
+
+
+def _usage(error: typer.TyperException) -> str:
+    """A wrong call in one line, with where to read more."""
+    message = " ".join(str(getattr(error, "format_message", lambda: error)()).split()).rstrip(".")
+    context = getattr(error, "ctx", None)
+    return f"{message}; see: {context.command_path if context else 'restyle'} --help"
+
+
+def _complain(message: str, code: int) -> int:
+    print(f"restyle: {' '.join(message.splitlines())}", file=sys.stderr)  # noqa: T201
+    return code

