@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Annotated, cast
 import typer
 
 from restyle.errors import UsageError
-from restyle.records import Format, OnError, ReadingReport, Record, read_records
+from restyle.records import Format, OnError, ReadingReport, Record, format_of, read_records
 
 TextArguments = Annotated[
     list[str] | None, typer.Argument(help="Text given here, one sentence an argument.", show_default=False)
@@ -39,9 +40,12 @@ def given_records(
     columns: str | None = None,
     encoding: str = "utf-8",
     on_error: str = "stop",
-    report: ReadingReport | None = None,
+    report: ReadingReport,
 ) -> Iterator[Record]:
-    """The records of the arguments, or of the file, or of what is piped in; UsageError when there is none of them."""
+    """The records of the arguments, or of the file, or of what is piped in; UsageError when there is none of them.
+
+    The first is read at once, so that `report` knows the format and a bad file is told before anything long begins.
+    """
     if texts and source:
         raise UsageError("text was given both as an argument and with --input; choose one")
     if texts:
@@ -50,7 +54,7 @@ def given_records(
         raise UsageError('no text was given; give it in quotes ("Are you crazy?"), with --input FILE, or pipe it in')
     if on_error not in ("stop", "skip"):
         raise UsageError(f"--on-error is {on_error!r}; it can be stop or skip")
-    return read_records(
+    records = read_records(
         source or "-",
         text_column=text_column,
         columns=[name.strip() for name in columns.split(",")] if columns else None,
@@ -58,15 +62,20 @@ def given_records(
         on_error=cast(OnError, on_error),
         report=report,
     )
+    return _begun(records)
 
 
-def output_format(output: str, texts: list[str] | None, source: str | None) -> Format:
+def _begun(records: Iterator[Record]) -> Iterator[Record]:
+    """The same records, the first of them read already."""
+    first = next(records, None)
+    return itertools.chain([] if first is None else [first], records)
+
+
+def output_format(output: str, report: ReadingReport) -> Format:
     """The format of what is written: that of the output's name; on stdout, plain text answers plain text."""
-    from restyle.records import format_of
-
     if output != "-":
         return format_of(output) or "jsonl"
-    return "txt" if texts or source is None or format_of(source) in (None, "txt") else "jsonl"
+    return "txt" if report.format in (None, "txt") else "jsonl"
 
 
 def complain_about_skipped(report: ReadingReport) -> None:

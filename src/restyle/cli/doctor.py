@@ -84,10 +84,14 @@ def _extras() -> list[dict[str, object]]:
 
 def _models() -> list[dict[str, object]]:
     from restyle.assets import find_model, model_wheels
+    from restyle.errors import UsageError
 
     rows = []
     for name, model in model_wheels().items():
-        here = find_model(name) is not None
+        try:
+            here = find_model(name) is not None
+        except UsageError:  # a mirror that is none, which has its own row
+            here = False
         # A model that is not here yet is no fault: it is fetched when a command first needs it.
         rows.append(_row(name, "here" if here else f"fetched on first use ({model.bytes >> 20} MB)", fine=True))
     return rows

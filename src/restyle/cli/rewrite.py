@@ -64,7 +64,7 @@ def rewrite(
     records = given_records(
         texts, source, text_column=text_column, columns=columns, encoding=encoding, on_error=on_error, report=report
     )
-    format = output_format(output, texts, source) if candidates == 1 else "jsonl"
+    format = output_format(output, report) if candidates == 1 else "jsonl"
     options = {"candidates": candidates, "seed": seed}
     done = run(
         RewriteRecords(prepared(system, to, corpus), to, options, as_text=format == "txt"),

@@ -163,7 +163,7 @@ def _each(
     records = given_records(
         texts, source, text_column=text_column, columns=columns, encoding=encoding, on_error=on_error, report=report
     )
-    done = run(work, records, output, format=format or output_format(output, texts, source))
+    done = run(work, records, output, format=format or output_format(output, report))
     complain_about_skipped(report)
     if done.poisoned or output != "-":
         typer.echo(f"restyle: {done}", err=True)

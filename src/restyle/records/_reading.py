@@ -26,6 +26,7 @@ class ReadingReport:
 
     records: int = 0
     skipped: int = 0
+    format: Format | None = None  # known when the first record was read
     problems: list[str] = field(default_factory=list)
 
     KEPT_PROBLEMS = 5
@@ -67,6 +68,7 @@ def read_records(
     with opened(source) as stream:
         lines = Lines(stream, name, encoding)
         chosen = format or format_of(source) or lines.guess_format()
+        report.format = chosen
         parse = _Parser(chosen, name, text_column, columns)
         for number, line in lines:
             try:

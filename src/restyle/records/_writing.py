@@ -137,7 +137,7 @@ def writing_to(target: str | Path) -> Iterator[None]:
             errno.EPERM: "permission denied; choose another place",
             errno.EROFS: "the file system is read-only; choose another place",
         }.get(error.errno or 0, error.strerror or str(error))
-        raise OutputError(f"cannot write {target}: {advice}") from error
+        raise OutputError(f"cannot write {'stdout' if str(target) == STDIO else target}: {advice}") from error
 
 
 def _cell(value: Any) -> str:
