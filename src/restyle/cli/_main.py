@@ -70,8 +70,9 @@ def _exit_code(arguments: list[str], *, debug: bool) -> int:
         if debug:
             traceback.print_exc()
         return _complain(str(error), error.exit_code)
-    except (KeyboardInterrupt, typer.Abort):
-        return _complain("interrupted", 128 + signal.SIGINT)
+    except (KeyboardInterrupt, typer.Abort) as error:
+        # A job says here that the same command goes on where it was.
+        return _complain(str(error) or "interrupted", 128 + signal.SIGINT)
     except BrokenPipeError:
         # The reader of our output (head, less) has seen enough. Python would complain once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
