@@ -1,7 +1,8 @@
-"""Write the pages of docs/ that are made from the code, or check that they are current (`--check`)."""
+"""Write the pages that are made from the code, or check that they are current (`--check`)."""
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +11,9 @@ import typer
 
 from restyle.cli._main import app
 
-DOCS = Path(__file__).parent
+ROOT = Path(__file__).parent.parent
 WIDTH = 100
+START, END = "<!-- demo: made by make docs -->", "<!-- /demo -->"
 
 
 def cli_page() -> str:
@@ -31,22 +33,26 @@ def _helps(command: typer.core.TyperCommand, context: typer.Context) -> Iterator
         yield from _helps(child, typer.Context(child, info_name=name, parent=context, **options))
 
 
-PAGES = {"cli.md": cli_page}
+def readme() -> str:
+    """The README, with what the demo prints today between its two marks."""
+    demo = subprocess.run([sys.executable, ROOT / "examples/demo.py"], capture_output=True, text=True, check=True)
+    before, _, rest = (ROOT / "README.md").read_text(encoding="utf-8").partition(START)
+    _, _, after = rest.partition(END)
+    return f"{before}{START}\n```console\n{demo.stdout.strip()}\n```\n{END}{after}"
+
+
+PAGES = {"docs/cli.md": cli_page, "README.md": readme}
 
 
 def main() -> None:
     """Write the pages, or with --check exit 1 when one is stale."""
-    stale = [name for name, page in PAGES.items() if not _is_current(DOCS / name, page())]
-    if "--check" not in sys.argv:
-        for name in stale:
-            (DOCS / name).write_text(PAGES[name](), encoding="utf-8")
-            print(f"wrote docs/{name}")
-    elif stale:
-        sys.exit(f"docs are not current: {', '.join(stale)}; run: make docs")
-
-
-def _is_current(path: Path, text: str) -> bool:
-    return path.exists() and path.read_text(encoding="utf-8") == text
+    pages = {ROOT / name: page() for name, page in PAGES.items()}
+    stale = {path: text for path, text in pages.items() if not path.exists() or path.read_text("utf-8") != text}
+    if "--check" in sys.argv and stale:
+        sys.exit(f"not current: {', '.join(path.name for path in stale)}; run: make docs")
+    for path, text in stale.items():
+        path.write_text(text, encoding="utf-8")
+        print(f"wrote {path.name}")
 
 
 if __name__ == "__main__":
