@@ -15,7 +15,7 @@ COMMANDS = [
     "restyle corpora build {noir} --name noir --out noir --language any",
     "restyle corpora sample noir -n 3 --seed 1",
     'restyle rewrite --corpus noir --to noir "It is raining and my rent is due." "Two men waited for me outside."',
-    'restyle text clean "`` I ca n\'t pay you , \'\' she said ."',
+    "restyle text clean \"`` I ca n't pay you , '' she said .\"",
     'restyle text tokenise --style moses "I can\'t pay you, she said."',
 ]
 
