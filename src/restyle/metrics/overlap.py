@@ -88,7 +88,8 @@ class CopyRate(_AgainstInput):
     name = "copy-rate"
 
     def _measure(self, inputs: list[str], outputs: list[str]) -> Column:
-        return (overlap.edit_distance(inputs, outputs) == 0).astype(np.float64)
+        copies: Column = (overlap.edit_distance(inputs, outputs) == 0).astype(np.float64)
+        return copies
 
 
 class LengthRatio(_AgainstInput):
