@@ -28,7 +28,8 @@ def cli_page() -> str:
 
 def _helps(command: typer.core.TyperCommand, context: typer.Context) -> Iterator[tuple[str, str]]:
     yield context.command_path, command.get_help(context)
-    for name, child in getattr(command, "commands", {}).items():
+    for name in getattr(command, "commands", ()):
+        child = command.get_command(context, name)
         options = {"terminal_width": WIDTH, "max_content_width": WIDTH}
         yield from _helps(child, typer.Context(child, info_name=name, parent=context, **options))
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from restyle.cli import main
+from restyle.cli import _corpora_build, main
 from restyle.corpora.build import BuildReport, load_built
 from restyle.corpora.build.cds import SETTINGS as CDS_SETTINGS
 
@@ -80,7 +80,7 @@ def test_a_papers_corpus_is_built_with_the_papers_settings_and_what_flags_change
         given.update(options)
         return None, BuildReport("cds-built", notes=["lyrics: missing"])
 
-    monkeypatch.setattr("restyle.corpora.build.build_cds", build_cds)
+    monkeypatch.setitem(_corpora_build._PAPERS, "cds", (build_cds, CDS_SETTINGS))
     config = tmp_path / "settings.toml"
     config.write_text("max_words = 30\nmin_words = 5\n")
     flags = ["--path", f"coha={tmp_path}", "--limit", "50", "--config", config, "--min-words", "2"]

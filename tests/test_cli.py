@@ -175,7 +175,7 @@ class TestRewrite:
         assert (code, out, err) == (0, "", "restyle: 2 records read, 2 written\n")
         rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
         assert [(row["output"], row["n"]) for row in rows] == [("one", "1"), ("two", "2")]
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["in.tsv", "out.jsonl"]
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["in.tsv", "out.jsonl", "out.jsonl.settings.toml"]
 
     def test_bad_lines_are_skipped_and_counted_when_asked(self, capfd, tmp_path):
         (tmp_path / "in.jsonl").write_text('{"text": "a"}\nbad\n')

@@ -67,6 +67,10 @@ class Registry(Generic[T]):
     def __len__(self) -> int:
         return len(self._entries)
 
+    def in_order(self) -> tuple[Entry, ...]:
+        """All entries in the order in which they were added; iteration sorts them."""
+        return tuple(self._entries.values())
+
     def names(self) -> tuple[str, ...]:
         """All names, sorted."""
         return tuple(sorted(self._entries))

@@ -37,12 +37,17 @@ def setting(
     return dataclasses.field(default=default, metadata=metadata)
 
 
-def resolve(cls: type[S], file: str | Path | None = None, overrides: Mapping[str, Any] | None = None) -> S:
-    """Settings from their defaults, then a TOML file, then `overrides`: flags, None where one was not given."""
-    values = read_toml(file) if file else {}
-    for key, value in (overrides or {}).items():
-        if value is not None:
-            values[key] = value
+def resolve(
+    cls: type[S],
+    file: str | Path | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    base: S | None = None,
+) -> S:
+    """Settings from `base` (else the defaults), then a TOML file, then `overrides`: flags, None where not given."""
+    values = to_dict(base) if base is not None else {}
+    values |= read_toml(file) if file else {}
+    values |= {key: value for key, value in (overrides or {}).items() if value is not None}
     return from_dict(cls, values, where=str(file) if file else "settings")
 
 

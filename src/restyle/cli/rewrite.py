@@ -18,26 +18,26 @@ from restyle.cli._records import (
     given_records,
     output_format,
 )
+from restyle.cli._settings import with_settings
+from restyle.jobs import JobSettings, run
+from restyle.records import STDIO, ReadingReport
+from restyle.rewriters.records import RewriteRecords, RewriteSettings, prepared
+from restyle.settings import save_beside, to_dict
 
 
+@with_settings(RewriteSettings)
+@with_settings(JobSettings, "job", only=("workers", "executor", "shard_size", "address", "num_gpus"), config=False)
 def rewrite(
     texts: TextArguments = None,
-    to: Annotated[str, typer.Option("--to", help="The style to write: see `restyle styles`.")] = "",
-    system: Annotated[str, typer.Option(help="The system that rewrites: see `restyle systems`.")] = "retrieve",
-    corpus: Annotated[
-        str | None,
-        typer.Option(help="The corpus that holds the style: a name, or a folder that you built.", show_default=False),
-    ] = None,
+    *,
+    settings: RewriteSettings,
     source: InputOption = None,
-    output: OutputOption = "-",
+    output: OutputOption = STDIO,
     text_column: TextColumnOption = "text",
     columns: ColumnsOption = None,
     encoding: EncodingOption = "utf-8",
     on_error: OnErrorOption = "stop",
-    candidates: Annotated[int, typer.Option(min=1, help="Rewrites of each text, best first.")] = 1,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same words.")] = 0,
-    workers: Annotated[int, typer.Option(min=1, help="Processes, or Ray actors.")] = 1,
-    executor: Annotated[str, typer.Option(help="local, or ray.")] = "local",
+    job: JobSettings,
     restart: Annotated[bool, typer.Option("--restart", help="Forget what an interrupted run had done.")] = False,
 ) -> None:
     """Rewrite text in another style.
@@ -47,35 +47,28 @@ def rewrite(
     interrupted goes on when the same command is given again.
 
     \b
-    restyle rewrite --system retrieve --corpus noir --to noir "It was raining again."
+    restyle rewrite --corpus noir --to noir "It was raining again."
     restyle rewrite --corpus shakespeare --to shakespeare -i in.txt -o out.jsonl --workers 2
     cat in.jsonl | restyle rewrite --system copy --to modern > out.jsonl
     """
-    from restyle.errors import UsageError
-    from restyle.jobs import JobSettings, run
-    from restyle.records import ReadingReport
-    from restyle.rewriters.records import RewriteRecords, prepared
-    from restyle.settings import from_dict
-
-    if not to:
-        raise UsageError("no style was given; name it with --to (`restyle styles` lists those of the corpora)")
-    settings = from_dict(JobSettings, {"workers": workers, "executor": executor}, where="rewrite")
+    rewriter = prepared(settings)
     report = ReadingReport()
     records = given_records(
         texts, source, text_column=text_column, columns=columns, encoding=encoding, on_error=on_error, report=report
     )
-    format = output_format(output, report) if candidates == 1 else "jsonl"
-    options = {"candidates": candidates, "seed": seed}
+    format = output_format(output, report) if settings.candidates == 1 else "jsonl"
     done = run(
-        RewriteRecords(prepared(system, to, corpus), to, options, as_text=format == "txt"),
+        RewriteRecords(rewriter, settings, as_text=format == "txt"),
         records,
         output,
-        settings=settings,
-        identity={"system": system, "to": to, "corpus": corpus, **options},
+        settings=job,
+        identity=to_dict(settings),
         restart=restart,
         format=format,
         what="rewriting",
     )
     complain_about_skipped(report)
-    if done.poisoned or output != "-":
+    if output != STDIO:
+        save_beside(settings, output)
+    if done.poisoned or output != STDIO:
         typer.echo(f"restyle: {done}", err=True)

@@ -5,7 +5,7 @@ Read from `.jsonl`, `.tsv`, `.csv` and `.txt`, plain or as `.gz` and `.zst`, fro
 than a line is held in memory.
 """
 
-from restyle.records._formats import Format, Record, format_of
+from restyle.records._formats import STDIO, Format, Record, format_of
 from restyle.records._reading import OnError, ReadingReport, read_records
 from restyle.records._streams import opened_text
 from restyle.records._writing import RecordWriter, json_line, write_records, writing_to
@@ -16,6 +16,7 @@ __all__ = [
     "ReadingReport",
     "Record",
     "RecordWriter",
+    "STDIO",
     "format_of",
     "json_line",
     "opened_text",

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
 from restyle.corpora import load as load_corpus
 from restyle.errors import UsageError
 from restyle.records import Record
 from restyle.rewriters._base import Rewriter, systems
 from restyle.rewriters._by_example import ByExample
+from restyle.settings import setting
 
 
-def prepared(system: str, to: str, corpus: str | None) -> Rewriter:
-    """A system that can write the style, which it may know from a corpus (a name, or a folder that you built)."""
-    kind = systems[system]
+@dataclass(frozen=True)
+class RewriteSettings:
+    """What is written, by which system, and how."""
+
+    to: str = setting("", "the style to write: see `restyle styles`")
+    system: str = setting("retrieve", "the system that rewrites: see `restyle systems`")
+    corpus: str | None = setting(None, "the corpus that holds the style: a name, or a folder that you built")
+    candidates: int = setting(1, "rewrites of each text, best first", minimum=1)
+    seed: int = setting(0, "the same seed gives the same words")
+
+
+def prepared(settings: RewriteSettings) -> Rewriter:
+    """The system that the settings name, with what it needs to know of their style."""
+    if not settings.to:
+        raise UsageError("no style was given; name it with --to (`restyle styles` lists those of the corpora)")
+    kind = systems[settings.system]
     if not issubclass(kind, ByExample):
         return kind()
-    if corpus is None:
-        raise UsageError(f"the system {system} knows a style from sentences: name the corpus that holds them, --corpus")
-    return kind.from_corpus(load_corpus(corpus), [to])
+    if settings.corpus is None:
+        raise UsageError(
+            f"the system {settings.system} knows a style from sentences: name the corpus that holds them, --corpus"
+        )
+    return kind.from_corpus(load_corpus(settings.corpus), [settings.to])
 
 
 class RewriteRecords:
@@ -28,12 +43,13 @@ class RewriteRecords:
     `as_text` makes it a record of the new text alone, which is all that a plain text file can hold.
     """
 
-    def __init__(self, rewriter: Rewriter, to: str, options: Mapping[str, Any], *, as_text: bool = False) -> None:
-        self._rewriter, self._to, self._options, self._as_text = rewriter, to, dict(options), as_text
+    def __init__(self, rewriter: Rewriter, settings: RewriteSettings, *, as_text: bool = False) -> None:
+        self._rewriter, self._settings, self._as_text = rewriter, settings, as_text
 
     def __call__(self, records: list[Record]) -> list[Record]:
         """One output record for each record, its other keys carried through."""
-        rewritten = self._rewriter.rewrite([record["text"] for record in records], self._to, **self._options)
+        texts, settings = [record["text"] for record in records], self._settings
+        rewritten = self._rewriter.rewrite(texts, settings.to, candidates=settings.candidates, seed=settings.seed)
         return [self._output(record, result) for record, result in zip(records, rewritten, strict=True)]
 
     def _output(self, record: Record, result: str | list[str]) -> Record:
@@ -41,7 +57,7 @@ class RewriteRecords:
         if self._as_text:
             return {"id": record["id"], "text": best}
         output: Record = {"id": record["id"], "input": record["text"], "output": best}
-        output |= {"target": self._to, "system": self._rewriter.name}
+        output |= {"target": self._settings.to, "system": self._rewriter.name}
         if not isinstance(result, str):
             output["candidates"] = result
         return output | {key: value for key, value in record.items() if key not in (*output, "text")}

@@ -1,0 +1,113 @@
+"""Flags made from a settings dataclass: one for each field, with the field's own help, default and bounds."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import types
+import typing
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import typer
+
+from restyle.settings import resolve
+
+_SIMPLE = (bool, int, float, str)
+
+
+def with_settings(
+    cls: type,
+    parameter: str = "settings",
+    *,
+    only: Sequence[str] | None = None,
+    config: bool = True,
+    with_base: bool = False,
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a verb the flags of a settings dataclass, and itself the settings that they make.
+
+    The verb's `parameter` receives the resolved settings: the defaults, then the file of `--config`, then the flags.
+    `only` names the fields that become flags; those of no simple type are left to the file. A verb whose defaults hang
+    on another of its arguments asks for it `with_base`, and receives a function: `settings(base=preset)`.
+
+    >>> @with_settings(BuildSettings)                       # doctest: +SKIP
+    ... def build(files: list[str], settings: BuildSettings) -> None: ...
+    """
+    hints = typing.get_type_hints(cls)
+    flags = {
+        field.name: _flag(field, hints[field.name])
+        for field in dataclasses.fields(cls)
+        if field.init and (only is None or field.name in only) and _simple_type(hints[field.name]) is not None
+    }
+
+    def decorate(verb: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(verb)
+        def with_flags(**given: Any) -> None:
+            values = {name: _plain(given.pop(name)) for name in flags}
+            file = given.pop("config") if config else None
+            chosen = functools.partial(resolve, cls, file, values)
+            verb(**given, **{parameter: chosen if with_base else chosen()})
+
+        _take_parameters(with_flags, verb, parameter, flags | (_CONFIG if config else {}))
+        return with_flags
+
+    return decorate
+
+
+_CONFIG = {
+    "config": inspect.Parameter(
+        "config",
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[
+            str | None, typer.Option(help="A TOML file of these settings; flags come before it.", show_default=False)
+        ],
+    )
+}
+
+
+def _take_parameters(
+    target: Callable[..., None], verb: Callable[..., None], parameter: str, flags: dict[str, inspect.Parameter]
+) -> None:
+    """Show Typer the verb's own parameters, with the flags in the place of the settings."""
+    parameters: list[inspect.Parameter] = []
+    for own in inspect.signature(verb, eval_str=True).parameters.values():
+        parameters += flags.values() if own.name == parameter else [own.replace(kind=inspect.Parameter.KEYWORD_ONLY)]
+    target.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    target.__annotations__ = {each.name: each.annotation for each in parameters}
+
+
+def _flag(field: dataclasses.Field[Any], hint: Any) -> inspect.Parameter:
+    """One field as an option, which is None where it was not given."""
+    option = typer.Option(help=_help(field, hint), show_default=False)
+    annotation = Annotated[_simple_type(hint) | None, option]  # type: ignore[valid-type]
+    return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def _help(field: dataclasses.Field[Any], hint: Any) -> str:
+    help = str(field.metadata.get("help", "")).rstrip(".")
+    help = help[:1].upper() + help[1:] + "."
+    choices = [str(choice) for choice in get_args(hint)] if get_origin(hint) is Literal else []
+    said = [f"one of {', '.join(choices)}"] if choices and not all(choice in help for choice in choices) else []
+    if field.default not in (dataclasses.MISSING, None, "", ()):
+        said.append(f"default: {field.default}")
+    return f"{help} [{'; '.join(said)}]" if said else help
+
+
+def _simple_type(hint: Any) -> Any:
+    """What Typer should parse for a field of this type; None for tables and other nested things."""
+    if get_origin(hint) in (Union, types.UnionType):
+        inner = [_simple_type(each) for each in get_args(hint) if each is not types.NoneType]
+        return inner[0] if len(inner) == 1 else None
+    if get_origin(hint) is Literal or hint is Path:
+        return str
+    if get_origin(hint) in (tuple, list) and get_args(hint)[0] in _SIMPLE:
+        return list[get_args(hint)[0]]  # type: ignore[misc]
+    return hint if hint in _SIMPLE else None
+
+
+def _plain(value: Any) -> Any:
+    # An option that may be repeated is an empty list where it was not given.
+    return None if value == [] else value
