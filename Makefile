@@ -40,5 +40,5 @@ clean:
 	touch $@
 
 .venv/.dev: .venv/bin/pip pyproject.toml constraints.txt
-	$(PIP) --editable '.[text,judge,ray,dev]'
+	$(PIP) --editable '.[text,judge,parquet,plot,ray,dev]'
 	touch $@

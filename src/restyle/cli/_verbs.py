@@ -13,6 +13,10 @@ from restyle.registry import Registry
 verbs: Registry[Any] = Registry("command")
 for _name, _target, _summary in (
     ("rewrite", "rewrite:rewrite", "Rewrite text in another style."),
+    ("score", "score:score", "Score rewrites: metrics, J with intervals, baselines, a signature."),
+    ("compare", "compare:compare", "Compare systems: intervals, paired tests, one HTML report."),
+    ("filter", "filter:filter_pairs", "Keep the paraphrase pairs that say the same thing in other words."),
+    ("pairs", "pairs:app", "Paraphrase pairs: build a training set, or measure one."),
     ("text", "text:app", "Text cleaned, tokenised, cut into pieces, masked, told by its language."),
     ("corpora", "corpora:app", "Corpora: list, fetch, look into them, and build your own."),
     ("styles", "lists:styles", "List the styles that the corpora hold."),
