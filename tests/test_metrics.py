@@ -5,11 +5,12 @@ from restyle.errors import InputError, UsageError
 from restyle.metrics import Batch, metrics
 
 INPUTS = ["Are you crazy?", "We found him by the river.", "Rain."]
+REFERENCES = [["Are you mad?"], ["They found him near the river."], ["It is raining.", "The rain is falling."]]
 OUTPUTS = ["Art thou crazy?", "We found him by the river!", "Nothing but rain, I say."]
 
 
-def score(name, inputs=INPUTS, outputs=OUTPUTS):
-    return metrics[name]().score(Batch(outputs=outputs, inputs=inputs))
+def score(name, inputs=INPUTS, outputs=OUTPUTS, references=REFERENCES):
+    return metrics[name]().score(Batch(outputs=outputs, inputs=inputs, references=references, target="noir"))
 
 
 @pytest.mark.parametrize("name", metrics.names())
@@ -18,7 +19,9 @@ def test_every_metric_gives_one_number_per_sentence_whatever_the_others_are(name
     assert whole.shape == (3,)
     assert whole.dtype == np.float64
     for i in range(3):
-        np.testing.assert_array_equal(score(name, INPUTS[i : i + 1], OUTPUTS[i : i + 1]), whole[i : i + 1])
+        np.testing.assert_array_equal(
+            score(name, INPUTS[i : i + 1], OUTPUTS[i : i + 1], REFERENCES[i : i + 1]), whole[i : i + 1]
+        )
 
 
 @pytest.mark.parametrize("name", metrics.names())
@@ -44,7 +47,7 @@ def test_the_numbers_are_those_counted_by_hand(name, expected):
 
 def test_empty_sentences_have_a_number_or_none_but_never_an_error():
     for entry in metrics:
-        assert score(entry.name, ["", "x"], ["", ""]).shape == (2,)
+        assert score(entry.name, ["", "x"], ["", ""], [["x"], [""]]).shape == (2,)
 
 
 def test_outputs_that_do_not_pair_with_their_inputs_are_refused():

@@ -62,13 +62,17 @@ class Metric(Protocol):
 
 
 metrics: Registry[type[Metric]] = Registry("metric")
-for _name, _class, _summary in (
-    ("unigram-f1", "UnigramF1", "words shared with the input, SQuAD-normalised: F1 of precision and recall"),
-    ("unigram-precision", "UnigramPrecision", "share of the output's words that stand in the input"),
-    ("jaccard", "Jaccard", "distinct words shared with the input, of all distinct words of both"),
-    ("kendall-tau", "KendallTau", "order of the words shared with the input: 1 the same, -1 reversed"),
-    ("edit-distance", "EditDistance", "word edits from input to output, per word of the longer"),
-    ("copy-rate", "CopyRate", "1 when the output is its input, case and punctuation aside"),
-    ("length-ratio", "LengthRatio", "words of the output per word of the input"),
+for _name, _target, _extra, _summary in (
+    ("unigram-f1", "overlap:UnigramF1", "text", "words shared with the input, SQuAD-normalised: F1"),
+    ("unigram-precision", "overlap:UnigramPrecision", "text", "share of the output's words that stand in the input"),
+    ("jaccard", "overlap:Jaccard", "text", "distinct words shared with the input, of all distinct words of both"),
+    ("kendall-tau", "overlap:KendallTau", "text", "order of the words shared with the input: 1 the same, -1 reversed"),
+    ("edit-distance", "overlap:EditDistance", "text", "word edits from input to output, per word of the longer"),
+    ("copy-rate", "overlap:CopyRate", "text", "1 when the output is its input, case and punctuation aside"),
+    ("length-ratio", "overlap:LengthRatio", "text", "words of the output per word of the input"),
+    ("bleu", "translation:Bleu", "judge", "n-grams shared with the references, as sacrebleu counts them"),
+    ("self-bleu", "translation:SelfBleu", "judge", "n-grams shared with the input, as sacrebleu counts them"),
+    ("chrf", "translation:Chrf", "judge", "character n-grams shared with the references, as sacrebleu counts them"),
+    ("meteor", "translation:Meteor", "judge", "words and stems matched with the references, and their order"),
 ):
-    metrics.add(_name, f"restyle.metrics.overlap:{_class}", _summary, extra="text")
+    metrics.add(_name, f"restyle.metrics.{_target}", _summary, extra=_extra)

@@ -1,0 +1,73 @@
+"""Which column plays which part in J and GM, and how the parts are called elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from restyle.evaluation._formula import Formula, parse
+
+# As tables of verdicts spell them, and as restyle does.
+ALIASES = {
+    "accuracy": "acc",
+    "style": "acc",
+    "fluency": "fl",
+    "acceptability": "fl",
+    "similarity": "sim",
+    "perplexity": "ppl",
+}
+# SIM has two meanings (Table 1: against the reference; Table 6: against the input). The reference is taken where it can
+# be, as in the paper's main table; the signature names the one that was.
+_SIM = ("sim_ref", "sim_input", "sim")
+# Pang and Gimpel 3.2 compare with the input.
+_SIM_OF_PANG_GIMPEL = ("sim_input", "sim", "sim_ref")
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The columns that stand for the parts; None where there is none."""
+
+    acc: str | None
+    sim: str | None
+    fl: str | None
+    ppl: str | None
+    sim_of_pang_gimpel: str | None
+
+
+def roles_of(columns: Iterable[str]) -> Roles:
+    """The parts that these columns can play: one of the very name, else the only one that begins with it.
+
+    >>> roles_of(["acc-linear", "sim_input", "sim_ref"]).sim
+    'sim_ref'
+    """
+    names = list(columns)
+    return Roles(
+        _chosen(("acc",), names),
+        _chosen(_SIM, names),
+        _chosen(("fl",), names),
+        _chosen(("ppl",), names),
+        _chosen(_SIM_OF_PANG_GIMPEL, names),
+    )
+
+
+def default_formulas(roles: Roles) -> tuple[Formula, ...]:
+    """J(A,S) and J(A,S,F) of STRAP Sec. 3.2: ACC and FL are verdicts, so a probability counts from 0.5 on."""
+    if not (roles.acc and roles.sim):
+        return ()
+    style_and_meaning = f"({roles.acc}>=0.5)*{roles.sim}"
+    formulas = [_named("J(A,S)", style_and_meaning)]
+    if roles.fl:
+        formulas.append(_named("J", f"{style_and_meaning}*({roles.fl}>=0.5)"))
+    return tuple(formulas)
+
+
+def _named(name: str, product: str) -> Formula:
+    return Formula(name, parse(product).factors)
+
+
+def _chosen(wanted: tuple[str, ...], names: list[str]) -> str | None:
+    for name in wanted:
+        if name in names:
+            return name
+    beginning = [name for name in names if name.startswith((f"{wanted[0]}-", f"{wanted[0]}_", f"{wanted[-1]}-"))]
+    return beginning[0] if len(beginning) == 1 else None

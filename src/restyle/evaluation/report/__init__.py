@@ -1,0 +1,6 @@
+"""The report: one HTML file with tables, plots and every sentence, that asks no other place for anything."""
+
+from restyle.evaluation.report._page import html_report, write_report
+from restyle.evaluation.report._styles import Embeddings
+
+__all__ = ["Embeddings", "html_report", "write_report"]

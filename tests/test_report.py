@@ -1,0 +1,237 @@
+"""The HTML report: one file that asks nobody for anything, trusts no sentence, and works in a real browser."""
+
+import html.parser
+import json
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from restyle.errors import InputError
+from restyle.evaluation import Leaderboard, Outputs, ScoreSettings, compare, score_systems
+from restyle.evaluation.report import Embeddings, html_report, write_report
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+ATTACK = "</script><img src=x onerror=alert(1)> & \u2028 {{ 7 * 7 }} <b>bold</b>"
+
+
+def scored(outputs):
+    (made,) = score_systems([outputs], ScoreSettings(metrics=(), clean=False))
+    return made
+
+
+def card(system="ours", sentences=12, seed=0, predicted=True, outputs=None):
+    generator = np.random.default_rng(seed)
+    styles = ["bible", "poetry", "tweets"]
+    targets = [styles[row % 3] for row in range(sentences)]
+    made = Outputs(
+        outputs=outputs or [f"{system} says sentence {row} well" for row in range(sentences)],
+        system=system,
+        inputs=[f"this is sentence {row}" for row in range(sentences)],
+        references=[[f"reference {row}"] for row in range(sentences)],
+        targets=targets,
+        predicted=[styles[place] for place in generator.integers(0, 3, sentences)] if predicted else None,
+        columns={
+            "acc": generator.integers(0, 2, sentences).astype(float),
+            "sim_input": generator.random(sentences).round(4),
+            "fl": np.ones(sentences),
+        },
+    )
+    return scored(made)
+
+
+def embeddings(paraphrases=True):
+    generator = np.random.default_rng(0)
+    styles = ["bible", "poetry", "tweets"] * 10
+    means = {"bible": 0.0, "poetry": 5.0, "tweets": -5.0}
+    vectors = np.array([generator.normal(means[style], 1, 6) for style in styles])
+    return Embeddings(vectors, styles, generator.normal(0, 1, (30, 6)) if paraphrases else None)
+
+
+def data_of(page):
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1])
+
+
+class Addresses(html.parser.HTMLParser):
+    """Everything in a page that a browser would fetch, and every element."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.found, self.elements = [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append(tag)
+        self.found += [value for name, value in attributes if name in ("src", "href", "srcset", "action", "poster")]
+
+
+class TestThePage:
+    def test_it_names_no_other_place(self):
+        page = html_report(compare([card(), card("theirs", seed=1)], resamples=20), embeddings=embeddings())
+        assert Addresses(page).found == []
+        assert not re.search(r"https?://|@import|url\(|fetch\(|XMLHttpRequest|import\(", page)
+        assert "default-src 'none'" in page
+
+    def test_it_has_every_part_that_its_data_allow(self):
+        page = html_report(compare([card(), card("theirs", seed=1)], resamples=20), embeddings=embeddings())
+        for part in ("leaderboard", "tradeoff", "tests", "confusion", "styles", "similarity", "clouds", "sentences"):
+            assert f'<section id="{part}">' in page
+
+    def test_parts_without_data_are_left_out(self):
+        lone = Outputs(["a", "b"], columns={"bleu-like": np.array([3.0, 4.0])})
+        page = html_report(scored(lone))
+        for part in ("tradeoff", "tests", "confusion", "styles", "similarity", "clouds"):
+            assert f'<section id="{part}">' not in page
+
+    def test_the_leaderboard_shows_the_numbers_of_the_text_table(self):
+        board = Leaderboard([card()], resamples=50)
+        page = html_report(board)
+        for cell in re.findall(r"[\d.]+(?= ±)", board.text()):
+            assert f">{cell}<small>" in page
+
+    def test_no_sentence_name_or_style_becomes_markup(self):
+        outputs = [ATTACK] * 12
+        hostile = card("<i>evil</i>", outputs=outputs)
+        hostile.outputs.targets[0] = hostile.outputs.predicted[0] = "<u>style</u>"
+        page = html_report(hostile, title="<s>title</s>")
+        assert not {"i", "u", "s", "img", "b"} & set(Addresses(page).elements)
+        assert page.count("</script>") == 2
+        assert data_of(page)["systems"][0]["output"] == outputs
+
+    def test_sentences_are_embedded_by_column_with_shared_texts_once(self):
+        data = data_of(html_report([card(), card("theirs", seed=1)]))
+        assert len(data["shared"]) == 1
+        assert {system["name"] for system in data["systems"]} == {"ours", "theirs"}
+        assert data["columns"] == ["acc", "sim_input", "fl", "J(A,S)", "J"]
+        assert data["shared"][0]["target"] == {"names": ["bible", "poetry", "tweets"], "rows": [0, 1, 2] * 4}
+
+    def test_a_value_that_is_missing_is_null(self):
+        outputs = Outputs(["a", "b"], columns={"acc": np.array([1.0, np.nan])})
+        assert data_of(html_report(scored(outputs)))["systems"][0]["columns"]["acc"] == [1, None]
+
+    def test_the_same_cards_give_the_same_bytes(self):
+        assert html_report(card(), embeddings=embeddings()) == html_report(card(), embeddings=embeddings())
+
+    def test_a_page_of_100000_sentences_takes_few_bytes_a_sentence(self):
+        page = html_report(Leaderboard([card(sentences=100_000)], level=None))
+        assert len(page) < 160 * 100_000
+
+    def test_it_is_written_to_a_file_even_with_half_a_surrogate_pair(self, tmp_path):
+        write_report(tmp_path / "deep" / "report.html", card(outputs=["\ud800 broken"] * 12))
+        assert "broken" in (tmp_path / "deep" / "report.html").read_text(encoding="utf-8")
+
+
+class TestStyles:
+    def test_confusion_is_in_percent_of_each_target(self):
+        outputs = Outputs(
+            ["x"] * 4, targets=["a", "a", "a", "b"], predicted=["a", "a", "c", "b"], columns={"acc": np.ones(4)}
+        )
+        page = html_report(scored(outputs))
+        cells = re.findall(r"<td style=\"--shade:[\d.]+\"[^>]*>(\d+)</td>", page)
+        assert cells == ["67", "0", "33", "0", "100", "0"]
+
+    def test_a_style_is_wholly_similar_to_itself_and_less_to_others(self):
+        from restyle.evaluation.report._styles import similarity
+
+        matrix = similarity(embeddings())
+        written = np.array([[float(text) for text, _ in row] for row in matrix.cells])
+        np.testing.assert_array_equal(np.diag(written), 1)
+        assert written[1, 2] < 0 < 1 == matrix.cells[0][0][1]
+
+    def test_t_sne_sets_styles_apart(self):
+        from restyle.evaluation.report._styles import projection
+
+        originals, paraphrases, styles = projection(embeddings())
+        centre = {style: originals[np.array(styles) == style].mean(axis=0) for style in set(styles)}
+        nearest = [
+            min(centre, key=lambda name, point=point: np.linalg.norm(point - centre[name])) for point in originals
+        ]
+        assert nearest == styles
+        assert paraphrases.shape == originals.shape == (30, 2)
+        assert originals.min() >= 0 and originals.max() <= 1
+
+    @pytest.mark.parametrize(
+        ("made", "message"),
+        [
+            (lambda: Embeddings(np.ones((3, 2)), ["a"]), "vectors of shape \\(3, 2\\) do not fit 1 styles"),
+            (lambda: Embeddings(np.ones((1, 2)), ["a"], np.ones((2, 2))), "both need the same"),
+            (lambda: html_report(card(), embeddings=Embeddings(np.ones((2, 2)), ["a", "b"])), "give at least 5"),
+        ],
+    )
+    def test_vectors_that_cannot_be_drawn_are_refused(self, made, message):
+        with pytest.raises(InputError, match=message):
+            made()
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    outputs = [ATTACK, *(f"ours says sentence {row} well" for row in range(1, 120))]
+    cards = [card(sentences=120, outputs=outputs), card("theirs", sentences=120, seed=1)]
+    write_report(folder / "report.html", compare(cards, resamples=20), embeddings=embeddings())
+    return folder / "report.html"
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed here")
+class TestInABrowser:
+    """What the page's own script makes of it, seen through the finished document."""
+
+    def seen(self, page, state="", width=1200):
+        """The document after the script has run, for a view that stands in the address."""
+        command = [
+            CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync",
+            f"--user-data-dir={page.parent / 'profile'}", f"--window-size={width},900", "--virtual-time-budget=3000",
+            "--dump-dom", f"{page.as_uri()}#{state}",
+        ]  # fmt: skip
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+
+    @staticmethod
+    def rows(document):
+        body = re.search(r'<table id="browser".*?<tbody>(.*?)</tbody>', document, re.DOTALL)[1]
+        return re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL)
+
+    @staticmethod
+    def values(rows, column):
+        return [re.search(rf'data-name="{re.escape(column)}"[^>]*>([^<]*)<', row)[1] for row in rows]
+
+    def test_sentences_come_by_pages_and_differences_are_marked(self, page):
+        document = self.seen(page)
+        rows = self.rows(document)
+        assert len(rows) == 50
+        assert "240 of 240 outputs" in document
+        assert "page 1 of 5" in document
+        assert '<mark class="added">well</mark>' in rows[1]
+        assert '<mark class="removed">this</mark>' in rows[1]
+
+    def test_a_hostile_sentence_is_shown_and_not_run(self, page):
+        row = self.rows(self.seen(page, "sort=output&page=1&search=onerror"))[0]
+        assert "onerror" in row
+        assert "<img" not in row and "<b>" not in row
+
+    def test_it_sorts_by_any_column_in_both_orders(self, page):
+        low = self.values(self.rows(self.seen(page, "sort=sim_input")), "sim_input")
+        high = self.values(self.rows(self.seen(page, "sort=sim_input&order=-1")), "sim_input")
+        assert low == sorted(low, key=float)
+        assert high == sorted(high, key=float, reverse=True)
+        assert float(low[0]) < float(high[0])
+
+    def test_it_filters_by_text_style_system_and_number(self, page):
+        state = "system=theirs&target=poetry&low+acc=1&high+sim_input=0.5"
+        rows = self.rows(self.seen(page, state))
+        assert rows
+        assert set(self.values(rows, "system")) == {"theirs"}
+        assert set(self.values(rows, "target")) == {"poetry"}
+        assert set(self.values(rows, "acc")) == {"1"}
+        assert max(map(float, self.values(rows, "sim_input"))) <= 0.5
+        assert "1 of 240 outputs" in self.seen(page, "search=ours+says+sentence+119")
+
+    def test_nothing_is_wider_than_a_phone(self, page, tmp_path):
+        # The document tells its own widths: what sticks out of the page would make all of it scroll sideways.
+        widths = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+        probe = f"<script>document.title = 'wide:' + ({widths})</script>"
+        copy = tmp_path / "report.html"
+        copy.write_text(page.read_text(encoding="utf-8").replace("</body>", f"{probe}</body>"), encoding="utf-8")
+        assert "<title>wide:false</title>" in self.seen(copy, width=500)

@@ -1,0 +1,252 @@
+"""`restyle score` and `restyle compare` as a user types them, and every kind of file that they read."""
+
+import json
+
+import numpy as np
+import pytest
+
+from restyle.cli import main
+from restyle.cli.score import file_name
+from restyle.errors import InputError
+from restyle.evaluation import read_outputs
+
+
+def run(capfd, *arguments):
+    """Exit code, stdout and stderr of a call."""
+    with pytest.raises(SystemExit) as stop:
+        main(list(map(str, arguments)))
+    out, err = capfd.readouterr()
+    return stop.value.code, out, err
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "in.txt").write_text("are you mad?\nwhere is he?\ni know\n")
+    (tmp_path / "out.txt").write_text("Art thou mad?\nWhere is he?\nI know not.\n")
+    (tmp_path / "gold.txt").write_text("Art thou mad?\nWhere is he gone?\nI know.\n")
+    (tmp_path / "gold2.txt").write_text("Are you mad?\nWhere is he?\nI know it.\n")
+    records = [
+        {
+            "input": "a b",
+            "output": "a c",
+            "target": "old",
+            "system": name,
+            "scores": {"accuracy": acc, "sim_ref": 0.5, "fluency": 1},
+        }
+        for name, verdicts in (("good", [1, 1, 1, 0]), ("bad", [0, 0, 1, 0]))
+        for acc in verdicts
+    ]
+    for number, record in enumerate(records):
+        record["input"] += f" {number % 4}"
+    (tmp_path / "judged.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    return tmp_path
+
+
+class TestScore:
+    def test_lines_of_text_with_inputs_and_references(self, capfd, files):
+        given = ["--inputs", files / "in.txt", "--references", files / "gold.txt", "--references", files / "gold2.txt"]
+        code, out, err = run(capfd, "score", files / "out.txt", *given, "--metrics", "bleu,self-bleu,meteor")
+        assert (code, err) == (0, "")
+        assert out.splitlines()[0].split() == ["system", "sentences", "bleu", "self-bleu", "meteor"]
+        assert [line.split()[0] for line in out.splitlines()[1:4]] == ["COPY", "REF", "out"]
+        assert "refs:2" in out
+
+    def test_records_bring_their_verdicts(self, capfd, files):
+        code, out, _ = run(
+            capfd, "score", files / "judged.jsonl", "--metrics", "none", "--format", "json", "--resamples", 0
+        )
+        systems = {row["system"]: row["numbers"] for row in json.loads(out)["systems"]}
+        assert code == 0
+        assert systems["good"]["J"] == {"value": 0.375}
+        assert systems["bad"]["acc"]["value"] == 0.25
+
+    @pytest.mark.parametrize(
+        ("format", "start"),
+        [("markdown", "| system | sentences |"), ("latex", "\\begin{tabular}{lrrrrrrr}"), ("text", "system ")],
+    )
+    def test_every_format_of_a_table(self, capfd, files, format, start):
+        code, out, _ = run(
+            capfd, "score", files / "judged.jsonl", "--metrics", "none", "--format", format, "--resamples", 20
+        )
+        assert code == 0
+        assert out.startswith(start)
+        assert "J" in out
+
+    def test_jsonl_is_a_record_for_every_sentence(self, capfd, files):
+        _, out, _ = run(capfd, "score", files / "judged.jsonl", "--metrics", "none", "--format", "jsonl")
+        rows = [json.loads(line) for line in out.splitlines()]
+        assert len(rows) == 8
+        assert rows[0]["scores"] == {"acc": 1, "sim_ref": 0.5, "fl": 1}
+        assert rows[0]["products"]["J"] == 0.5
+
+    def test_a_product_and_a_column_of_the_users_own(self, capfd, files):
+        (files / "t.tsv").write_text("output\tverdict\na\t1\nb\t0\n")
+        own = ["--column", "acc=verdict", "--aggregate", "half=0.5*acc", "--format", "json"]
+        code, out, _ = run(capfd, "score", files / "t.tsv", "--metrics", "none", *own)
+        assert code == 0
+        assert json.loads(out)["systems"][0]["numbers"]["half"]["value"] == 0.25
+
+    def test_the_same_command_gives_the_same_bytes(self, capfd, files):
+        command = ["score", files / "judged.jsonl", "--metrics", "none", "--format", "json"]
+        assert run(capfd, *command) == run(capfd, *command)
+
+    def test_the_short_signature_alone(self, capfd, files):
+        code, out, _ = run(capfd, "score", files / "judged.jsonl", "--metrics", "none", "--short")
+        assert code == 0
+        assert out.count("\n") == 1
+        assert "acc:given" in out
+        assert "|J#" in out
+
+    def test_naive_draws_from_a_corpus_that_was_built(self, capfd, files, monkeypatch):
+        from restyle.corpora import Corpus
+
+        corpus = Corpus.of("toy", {"old": {"train": ["Thou!"]}, "new": {"train": ["You."], "valid": ["You are."]}})
+        monkeypatch.setattr("restyle.cli.score.load_corpus", lambda name: corpus)
+        common = ["score", files / "out.txt", "--inputs", files / "in.txt", "--metrics", "copy-rate", "--corpus", "toy"]
+        code, out, _ = run(capfd, *common, "--to", "old", "--copy-probability", "0", "--resamples", 10)
+        assert code == 0
+        assert "NAIVE" in out
+        code, _, err = run(capfd, *common, "--to", "old", "--tune")
+        assert (code, err.count("\n")) == (1, 1)
+        assert "p cannot be tuned: the development inputs have no J" in err
+        code, _, err = run(capfd, *common)
+        assert "NAIVE needs the target style: name it with --to" in err
+
+    def test_a_damaged_cache_is_one_line_on_stderr(self, capfd, files, tmp_path, monkeypatch):
+        monkeypatch.setenv("RESTYLE_HOME", str(tmp_path))
+        (tmp_path / "judgements.sqlite").write_bytes(b"no database" * 500)
+        monkeypatch.setattr("restyle.metrics.translation.Bleu.slow", True, raising=False)
+        code, out, err = run(
+            capfd, "score", files / "out.txt", "--references", files / "gold.txt", "--metrics", "bleu", "--resamples", 0
+        )
+        assert code == 0
+        assert err.count("\n") == 1
+        assert err.startswith("restyle: warning: the cache of judgements")
+
+
+class TestCompare:
+    def test_systems_of_one_file_are_tested_against_each_other(self, capfd, files):
+        code, out, _ = run(
+            capfd, "compare", files / "judged.jsonl", "--metrics", "none", "--numbers", "J acc", "--resamples", 100
+        )
+        assert code == 0
+        assert sum(line.startswith(("J ", "acc ")) for line in out.splitlines()) == 2
+        assert "paired bootstrap, 100 resamples" in out
+
+    def test_saved_cards_are_compared_without_judging_again(self, capfd, files):
+        run(capfd, "score", files / "judged.jsonl", "--metrics", "none", "--save", files / "cards", "--resamples", 0)
+        code, out, _ = run(
+            capfd, "compare", files / "cards" / "good", files / "cards" / "bad", "--test", "randomisation",
+            "--format", "json", "--resamples", 100, "--baseline", "bad",
+        )  # fmt: skip
+        assert code == 0
+        tests = {each["number"]: each for each in json.loads(out)["tests"]}
+        assert tests["J"]["difference"] == 0.25
+        assert tests["fl"]["p"] == 1
+
+    def test_one_system_alone_is_wrong_use(self, capfd, files):
+        code, _, err = run(capfd, "compare", files / "out.txt", "--references", files / "gold.txt", "--metrics", "bleu")
+        assert code == 2
+        assert "one system alone cannot be compared" in err
+
+
+class TestMistakes:
+    def test_every_one_is_answered_in_one_line(self, capfd, files):
+        (files / "short.txt").write_text("a\n")
+        (files / "empty.txt").write_text("")
+        (files / "bad.tsv").write_text("output\tverdict\na\tyes\n")
+        (files / "half.jsonl").write_text('{"output": "a", "target": "x"}\n{"output": "b"}\n')
+        out, judged = files / "out.txt", files / "judged.jsonl"
+        for arguments, code, message in [
+            ([out, "--inputs", files / "short.txt"], 1, "3 outputs, but 1 inputs; they must pair line by line"),
+            (
+                [out, "--references", files / "gold.txt", "--references", files / "short.txt"],
+                1,
+                "files of references differ in length",
+            ),
+            ([files / "empty.txt", "--metrics", "none"], 1, "empty has no outputs; at least one sentence is needed"),
+            ([out, "--metrics", "bleu"], 2, "the metric bleu needs references, which were not given"),
+            ([out, "--metrics", "blue"], 2, "no metric is called 'blue'; did you mean bleu?"),
+            ([out, "--metrics", "none"], 2, "there is nothing to score with"),
+            ([judged, "--metrics", "none", "--aggregate", "J2=acc*sim"], 2, "no column is called 'sim'"),
+            (
+                [judged, "--metrics", "none", "--to", "new"],
+                1,
+                "was to be 'old', but the target that was given is 'new'",
+            ),
+            ([judged, "--metrics", "none", "--thresholds", "1"], 2, "thresholds has 1 values; 4 were expected"),
+            ([judged, "--metrics", "none", "--embeddings", out], 2, "--embeddings are drawn in the report only"),
+            (
+                [files / "bad.tsv", "--metrics", "none", "--column", "acc=verdict"],
+                1,
+                "'yes' in the column acc is not a number",
+            ),
+            ([files / "bad.tsv", "--metrics", "none", "--column", "acc"], 1, "has no field 'acc' for the column acc"),
+            ([files / "half.jsonl", "--metrics", "none"], 1, "output 2 has no 'target', which others have"),
+            ([files / "absent.txt"], 1, "does not exist"),
+            (["--table", "nothing"], 2, "nothing"),
+        ]:
+            got, _, err = run(capfd, "score", *arguments)
+            assert (got, err.count("\n")) == (code, 1), (arguments, err)
+            assert message in err
+
+    def test_an_unknown_test_or_number_is_answered_with_the_nearest(self, capfd, files):
+        for arguments, message in [
+            (["--test", "bootstap"], "did you mean bootstrap"),
+            (["--numbers", "GM J2"], "no number of every system is called 'J2'"),
+            (["--baseline", "god"], "did you mean good"),
+        ]:
+            code, _, err = run(capfd, "compare", files / "judged.jsonl", "--metrics", "none", *arguments)
+            assert code == 2
+            assert message in err
+
+
+class TestReading:
+    def test_published_tables_are_read_by_their_own_column_names(self, tmp_path):
+        (tmp_path / "runs.tsv").write_text(
+            "source_style\ttarget_style\tidx\tsystem\torigin\tinput\toutput\tref0\tref1\n"
+            "neg\tpos\t0\tA\tmine\tx\ty\tr\ts\nneg\tpos\t0\tA\ttheirs\tx\tz\tr\t\npos\tneg\t1\tB\tmine\tu\tv\tw\t\n"
+        )
+        found = read_outputs(tmp_path / "runs.tsv")
+        assert [each.system for each in found] == ["A (mine)", "A (theirs)", "B"]
+        assert found[0].references == [["r", "s"]]
+        assert (found[2].styles, found[2].targets) == (["pos"], ["neg"])
+
+    def test_records_say_with_what_they_were_selected(self, tmp_path):
+        (tmp_path / "o.jsonl").write_text(
+            '{"output": "a", "selected_with": ["acc", "fl#12"]}\n{"output": "b", "selected_with": "acc"}\n'
+        )
+        (found,) = read_outputs(tmp_path / "o.jsonl")
+        assert found.selected_with == ("acc", "fl#12")
+        assert found.system == "o"
+
+    def test_a_score_that_a_record_lacks_is_missing_and_not_zero(self, tmp_path):
+        (tmp_path / "o.jsonl").write_text(
+            '{"output": "a", "scores": {"acc": 1}}\n{"output": "b", "scores": {"acc": null}}\n{"output": "c"}\n'
+        )
+        (found,) = read_outputs(tmp_path / "o.jsonl")
+        assert np.isnan(found.columns["acc"]).tolist() == [False, True, True]
+
+    def test_styles_can_be_called_otherwise(self, tmp_path):
+        (tmp_path / "o.jsonl").write_text('{"output": "a", "target": "original", "style": "modern"}\n')
+        (found,) = read_outputs(tmp_path / "o.jsonl")
+        renamed = found.with_styles_called({"original": "shakespeare"})
+        assert (renamed.targets, renamed.styles) == (["shakespeare"], ["modern"])
+
+    def test_an_input_that_is_empty_is_an_input_and_one_that_is_absent_is_an_error(self, tmp_path):
+        (tmp_path / "o.jsonl").write_text('{"output": "a", "input": ""}\n{"output": "b", "input": "x"}\n')
+        assert read_outputs(tmp_path / "o.jsonl")[0].inputs == ["", "x"]
+        (tmp_path / "o.jsonl").write_text('{"output": "a"}\n{"output": "b", "input": "x"}\n')
+        with pytest.raises(InputError, match="o: output 1 has no 'input', which others have"):
+            read_outputs(tmp_path / "o.jsonl")
+
+    @pytest.mark.parametrize(("system", "name"), [("a/b", "a_b"), ("..", "_"), ("DLSM (he2020)", "DLSM (he2020)")])
+    def test_a_systems_name_makes_a_folder_inside_the_one_that_was_named(self, system, name):
+        assert file_name(system) == name
+
+
+@pytest.mark.data
+def test_published_systems_are_scored_by_name(capfd, mirror):
+    code, out, _ = run(capfd, "score", "--table", "strap-judged/dlsm", "--metrics", "none", "--resamples", 0)
+    assert code == 0
+    assert out.splitlines()[1].split() == ["dlsm", "2,924", "71.1", "43.5", "49.4", "29.4", "53.4", "16.3"]
