@@ -3,8 +3,10 @@
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -207,6 +209,119 @@ class TestRewrite:
             done.stderr
             == "restyle: cannot write stdout: the disk is full; free some space and run the same command again\n"
         )
+
+    def test_several_candidates_do_not_fit_into_a_text_file(self, capfd, tmp_path):
+        code, _, err = run(
+            capfd, "rewrite", "x", "--system", "copy", "--to", "y", "--candidates", "2", "-o", str(tmp_path / "out.txt")
+        )
+        assert code == 2
+        assert "out.txt cannot hold all of a result: name a .jsonl" in err
+
+    def test_a_text_output_that_cannot_hold_a_result_can_be_had_as_records(self, capfd, tmp_path):
+        lines = [{"id": str(n), "text": "a\nb" if n == 400 else f"sentence {n}"} for n in range(500)]
+        (tmp_path / "in.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        arguments = ["rewrite", "-i", str(tmp_path / "in.jsonl"), "--system", "copy", "--to", "y", "-o"]
+        code, _, err = run(capfd, *arguments, str(tmp_path / "out.txt"))
+        assert code == 1
+        assert "holds a line break" in err
+        move = err.partition("kept: mv ")[2].partition(",")[0].split()
+        os.rename(*move)
+        assert run(capfd, *arguments, str(tmp_path / "out.jsonl"))[0] == 0
+        rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+        assert [row["output"] for row in rows] == [line["text"] for line in lines]
+        assert all(row["system"] == "copy" for row in rows)
+
+
+class TestInterrupting:
+    """A long run, stopped in the middle."""
+
+    @pytest.fixture
+    def long(self, tmp_path):
+        (tmp_path / "long.txt").write_text("".join(f"Sentence number {n} isn't short.\n" for n in range(60_000)))
+        return tmp_path / "long.txt"
+
+    def begun(self, long, *options):
+        """A run that has a few shards on the disk."""
+        output = long.parent / "out.txt"
+        command = [sys.executable, "-m", "restyle", "text", "tokenise", "-i", str(long), "-o", str(output), *options]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        shards = long.parent / "out.txt.job" / "shards"
+        while len(list(shards.glob("*.jsonl"))) < 3:
+            assert process.poll() is None, process.stderr.read()
+            time.sleep(0.01)
+        return process, command
+
+    def test_ctrl_c_says_that_nothing_is_lost_and_the_same_command_goes_on(self, long):
+        process, command = self.begun(long)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert err == "restyle: interrupted; the same command goes on where this one was\n"
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert "were done by an earlier run" in done.stderr
+        lines = (long.parent / "out.txt").read_text().splitlines()
+        assert lines == [f"Sentence number {n} is n't short ." for n in range(60_000)]
+
+    def test_other_options_do_not_go_on_with_what_these_have_done(self, long):
+        process, _ = self.begun(long)
+        process.kill()
+        process.communicate()
+        done = shell("text", "tokenise", "--style", "moses", "-i", str(long), "-o", str(long.parent / "out.txt"))
+        assert done.returncode == 1
+        assert "holds an unfinished job with" in done.stderr
+        assert "--restart" in done.stderr
+        again = shell(
+            "text", "tokenise", "--style", "moses", "-i", str(long), "-o", str(long.parent / "out.txt"), "--restart"
+        )
+        assert again.returncode == 0
+        assert "isn &apos;t short ." in (long.parent / "out.txt").read_text()
+
+
+class TestText:
+    def test_a_masked_name_comes_back_through_a_pipe_of_records(self, capfd, models):
+        code, out, _ = run(capfd, "text", "mask", "Mary left London.")
+        assert code == 0
+        masked = json.loads(out)
+        assert "Mary" not in masked["text"]
+        done = shell("text", "unmask", input=out)
+        assert json.loads(done.stdout)["text"] == "Mary left London."
+
+    @pytest.mark.parametrize(
+        ("arguments", "nearest"),
+        [
+            (["mask", "--kinds", "persn"], "person"),
+            (["tokenise", "--style", "mose"], "moses"),
+            (["language", "--engine", "lid167"], "lid176"),
+        ],
+    )
+    def test_a_typo_in_an_option_is_wrong_use_and_writes_nothing(self, capfd, tmp_path, arguments, nearest):
+        output = tmp_path / "out.jsonl"
+        code, out, err = run(capfd, "text", *arguments, "some text", "-o", str(output))
+        assert (code, out) == (2, "")
+        assert f"did you mean {nearest}" in err
+        assert not output.exists()
+
+    def test_a_record_that_fails_is_set_aside_and_told_by_the_exit_code(self, capfd, tmp_path):
+        records = [{"text": "Mary"}, {"text": "x", "entities": [["only one"]]}, {"text": "Ann"}]
+        (tmp_path / "in.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+        code, _, err = run(capfd, "text", "unmask", "-i", str(tmp_path / "in.jsonl"), "-o", str(tmp_path / "out.jsonl"))
+        assert code == 1
+        assert "3 records read, 2 written; 1 failed, set aside in" in err
+
+    def test_segments_join_back_to_the_document(self, capfd, tmp_path):
+        document = "# Tea\n\nIt is hot. Drink it.\n"
+        (tmp_path / "tea.md").write_text(document)
+        _, out, _ = run(capfd, "text", "segment", str(tmp_path / "tea.md"))
+        pieces = [json.loads(line) for line in out.splitlines()]
+        assert "".join(piece["text"] for piece in pieces) == document
+        assert [piece["text"] for piece in pieces if piece["rewrite"]] == ["It is hot.", "Drink it."]
+
+    def test_a_reader_that_has_seen_enough_is_no_error(self, tmp_path):
+        (tmp_path / "long.txt").write_text("a sentence\n" * 50_000)
+        command = f"{sys.executable} -m restyle text clean -i {tmp_path}/long.txt | head -1; echo ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+        assert done.stdout == "a sentence\n0\n"
+        assert done.stderr == ""
 
 
 class TestModels:

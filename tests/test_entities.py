@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from restyle.errors import UnknownName, UsageError
+from restyle.errors import InputError, UnknownName, UsageError
 from restyle.text import entities
 from restyle.text.entities import Entity, Unmasked, mask, unmask
 
@@ -132,5 +132,5 @@ def test_places_are_right_after_a_broken_character(models):
 
 @pytest.mark.models
 def test_a_text_too_long_to_look_for_names_is_refused_by_place(models):
-    with pytest.raises(UsageError, match="sentence 1 has 1,000,001 characters"):
+    with pytest.raises(InputError, match="sentence 1 has 1,000,001 characters"):
         mask(["Ann", "b" * 1_000_001])

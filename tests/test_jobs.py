@@ -407,6 +407,13 @@ def test_ctrl_c_says_that_the_job_can_go_on(tmp_path):
         run(partial(interrupted, 20), records(30), tmp_path / "out.jsonl", settings=small())
 
 
+def test_other_arguments_of_the_work_are_another_job_unless_the_caller_says_what_counts(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        run(partial(interrupted, 20), records(30), tmp_path / "out.jsonl", settings=small())
+    with pytest.raises(JobError, match=r"arguments=\['20'\], and now it is arguments=\['-1'\]"):
+        run(partial(interrupted, -1), records(30), tmp_path / "out.jsonl", settings=small())
+
+
 def test_an_interrupted_job_goes_on_with_another_number_of_workers(tmp_path):
     begin(tmp_path / "out.jsonl")
     assert not (tmp_path / "out.jsonl").exists()

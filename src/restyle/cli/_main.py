@@ -50,13 +50,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _exit_code(arguments: list[str], *, debug: bool) -> int:
-    command = typer.main.get_command(app)
     try:
-        code = command.main(arguments, prog_name="restyle", standalone_mode=False)
+        _invoke(arguments)
         with writing_to("stdout"):
             sys.stdout.flush()
-        return code if isinstance(code, int) else 0
+        return 0
+    except typer.Exit as exit:
+        return exit.exit_code
     except typer.TyperException as error:
+        help = str(getattr(error, "format_message", lambda: "")())
+        if help.startswith("Usage:"):  # nothing was typed after the name of a group: its help is the answer
+            sys.stderr.write(help + "\n")
+            return 2
         return _complain(_usage(error), 2)
     except RestyleError as error:
         if debug:
@@ -73,6 +78,15 @@ def _exit_code(arguments: list[str], *, debug: bool) -> int:
         if debug:
             traceback.print_exc()
         return _complain(f"unexpected {type(error).__name__}: {error} (run again with --debug and report it)", 1)
+
+
+def _invoke(arguments: list[str]) -> None:
+    """Run the verb. Not by the command's own main(), which turns Ctrl-C and a closed pipe into mute exit codes."""
+    command = typer.main.get_command(app)
+    if "_RESTYLE_COMPLETE" in os.environ:
+        command.main(arguments, prog_name="restyle")  # the shell asks for completions
+    with command.make_context("restyle", arguments) as context:
+        command.invoke(context)
 
 
 def _usage(error: typer.TyperException) -> str:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, cast
 
 import typer
 
 from restyle.errors import UsageError
-from restyle.records import Format, OnError, ReadingReport, Record, format_of, read_records
+from restyle.records import OnError, ReadingReport, Record, read_records
 
 TextArguments = Annotated[
     list[str] | None, typer.Argument(help="Text given here, one sentence an argument.", show_default=False)
@@ -71,33 +70,7 @@ def _begun(records: Iterator[Record]) -> Iterator[Record]:
     return itertools.chain([] if first is None else [first], records)
 
 
-def output_format(output: str, report: ReadingReport) -> Format:
-    """The format of what is written: that of the output's name; on stdout, plain text answers plain text."""
-    if output != "-":
-        return format_of(output) or "jsonl"
-    return "txt" if report.format in (None, "txt") else "jsonl"
-
-
 def complain_about_skipped(report: ReadingReport) -> None:
     """Say on stderr how many lines were skipped; nothing when there were none."""
     if report.skipped:
         typer.echo(f"restyle: {report}", err=True)
-
-
-def existing_text(path: str | None) -> str:
-    """A whole document, from a file or from stdin."""
-    from restyle.errors import InputError
-
-    if path in (None, "-"):
-        if sys.stdin.isatty():
-            raise UsageError("no document was given; name a file, or pipe it in")
-        raw = sys.stdin.buffer.read()
-    else:
-        try:
-            raw = Path(path).read_bytes()
-        except OSError as error:
-            raise InputError(f"{path} cannot be read: {error.strerror}") from None
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path or 'stdin'}: byte {error.start + 1} is not utf-8") from None

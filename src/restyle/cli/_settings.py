@@ -35,23 +35,41 @@ def with_settings(
     >>> @with_settings(BuildSettings)                       # doctest: +SKIP
     ... def build(files: list[str], settings: BuildSettings) -> None: ...
     """
+    flags = flags_of(cls, only)
+    if config:
+        flags |= _CONFIG
+
+    def chosen(**given: Any) -> Any:
+        file = given.pop("config", None)
+        settings = functools.partial(resolve, cls, file, {name: _plain(value) for name, value in given.items()})
+        return settings if with_base else settings()
+
+    return with_flags(parameter, flags, chosen)
+
+
+def flags_of(cls: type, only: Sequence[str] | None = None) -> dict[str, inspect.Parameter]:
+    """A flag for each field of a settings dataclass, or for those that `only` names; None where it is not given."""
     hints = typing.get_type_hints(cls)
-    flags = {
+    return {
         field.name: _flag(field, hints[field.name])
         for field in dataclasses.fields(cls)
         if field.init and (only is None or field.name in only) and _simple_type(hints[field.name]) is not None
     }
 
+
+def with_flags(
+    parameter: str, flags: dict[str, inspect.Parameter], made: Callable[..., Any]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Put flags in the place of one parameter of a verb, which receives what is `made` of their values."""
+
     def decorate(verb: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(verb)
-        def with_flags(**given: Any) -> None:
-            values = {name: _plain(given.pop(name)) for name in flags}
-            file = given.pop("config") if config else None
-            chosen = functools.partial(resolve, cls, file, values)
-            verb(**given, **{parameter: chosen if with_base else chosen()})
+        def flagged(**given: Any) -> None:
+            values = {name: given.pop(name) for name in flags}
+            verb(**given, **{parameter: made(**values)})
 
-        _take_parameters(with_flags, verb, parameter, flags | (_CONFIG if config else {}))
-        return with_flags
+        _take_parameters(flagged, verb, parameter, flags)
+        return flagged
 
     return decorate
 

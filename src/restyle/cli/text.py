@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from restyle.cli._records import (
-    ColumnsOption,
-    EncodingOption,
-    InputOption,
-    OnErrorOption,
-    OutputOption,
-    TextArguments,
-    TextColumnOption,
-    complain_about_skipped,
-    existing_text,
-    given_records,
-    output_format,
-)
-from restyle.records import Record
+from restyle.cli._streams import Streams, with_streams
+from restyle.errors import InputError, UnknownName, UsageError
+from restyle.records import STDIO, Record
 
 app = typer.Typer(
     help="Text as restyle sees it: cleaned, tokenised, cut into pieces, masked, told by its language.",
@@ -30,104 +20,96 @@ app = typer.Typer(
 
 
 @app.command("clean")
-def clean(
-    texts: TextArguments = None,
-    source: InputOption = None,
-    output: OutputOption = "-",
-    text_column: TextColumnOption = "text",
-    columns: ColumnsOption = None,
-    encoding: EncodingOption = "utf-8",
-    on_error: OnErrorOption = "stop",
-) -> None:
+@with_streams
+def clean(streams: Streams) -> None:
     """Undo entities, odd characters and tokenisation: the one normalisation that every corpus and every score uses.
 
     \b
     restyle text clean "I do n't know , sir ."
     restyle text clean -i tokenised.txt -o ordinary.txt
     """
-    _each(_cleaned, texts, source, output, text_column, columns, encoding, on_error)
+    streams.run(_cleaned, what="cleaning")
 
 
 @app.command("tokenise")
-def tokenise(
-    texts: TextArguments = None,
-    style: Annotated[str, typer.Option(help="ptb, yelp, spaced or moses.")] = "ptb",
-    source: InputOption = None,
-    output: OutputOption = "-",
-    text_column: TextColumnOption = "text",
-    columns: ColumnsOption = None,
-    encoding: EncodingOption = "utf-8",
-    on_error: OnErrorOption = "stop",
-) -> None:
+@with_streams
+def tokenise(streams: Streams, style: Annotated[str, typer.Option(help="ptb, yelp, spaced or moses.")] = "ptb") -> None:
     """Set the tokens of ordinary text apart, for a system that was trained on tokenised text.
 
     \b
     restyle text tokenise "I can't, it's $5."
     restyle text tokenise --style moses -i ordinary.txt
     """
-    _each(partial(_tokenised, style=style), texts, source, output, text_column, columns, encoding, on_error)
+    from restyle.text.tokenised_styles import tokenise as tokenised
+
+    tokenised("", style)  # type: ignore[arg-type]  # refuses a style that there is not, before anything is read
+    streams.run(partial(_tokenised, style=style), what="tokenising", identity={"style": style})
 
 
 @app.command("mask")
+@with_streams
 def mask(
-    texts: TextArguments = None,
+    streams: Streams,
     kinds: Annotated[
         str, typer.Option(help="What to mask: of person, location, url, email, handle, number.")
     ] = "person,location",
     plain: Annotated[
         bool, typer.Option("--plain", help="Tags without numbers, -PERSON-, as in the Literature data.")
     ] = False,
-    source: InputOption = None,
-    output: OutputOption = "-",
-    text_column: TextColumnOption = "text",
-    columns: ColumnsOption = None,
-    encoding: EncodingOption = "utf-8",
-    on_error: OnErrorOption = "stop",
 ) -> None:
-    """Replace names, places, numbers and addresses by tags; into .jsonl, with what each tag stands for.
+    """Replace names, places, numbers and addresses by tags; records say what each tag stands for.
+
+    With --plain, plain text is answered with plain text, for training data: what was masked is then gone.
 
     \b
     restyle text mask "Mary left London."
     restyle text mask --kinds person,number,url -i in.jsonl -o masked.jsonl
     """
+    from restyle.text.entities import KINDS
+
     wanted = [kind.strip() for kind in kinds.split(",")]
+    for kind in wanted:
+        if kind not in KINDS:
+            raise UnknownName("kind of entity", kind, KINDS)
     work = partial(_masked, kinds=wanted, numbered=not plain)
-    _each(work, texts, source, output, text_column, columns, encoding, on_error)
+    identity = {"kinds": wanted, "plain": plain}
+    streams.run(work, what="masking", identity=identity, text="text" if plain else None)
 
 
 @app.command("unmask")
-def unmask(source: InputOption = None, output: OutputOption = "-", on_error: OnErrorOption = "stop") -> None:
+@with_streams
+def unmask(streams: Streams) -> None:
     """Put back what `restyle text mask` took out: records with `text` and `entities`, rewritten in between.
 
     \b
     restyle text unmask -i rewritten.jsonl -o whole.jsonl
+    restyle text mask "Mary left London." | restyle text unmask
     """
-    _each(_unmasked, None, source, output, "text", None, "utf-8", on_error)
+    streams.run(_unmasked, what="unmasking", text=None)
 
 
 @app.command("language")
+@with_streams
 def language(
-    texts: TextArguments = None,
+    streams: Streams,
     engine: Annotated[str, typer.Option(help="lid176, or langdetect as STRAP used it.")] = "lid176",
-    source: InputOption = None,
-    output: OutputOption = "-",
-    text_column: TextColumnOption = "text",
-    columns: ColumnsOption = None,
-    encoding: EncodingOption = "utf-8",
-    on_error: OnErrorOption = "stop",
 ) -> None:
     """Say which language each text is in, and how sure that is.
 
     \b
     restyle text language "Wherefore art thou?" "Où es-tu ?"
     """
+    from restyle.text.language import ENGINES
+
+    if engine not in ENGINES:
+        raise UnknownName("language engine", engine, ENGINES)
     work = partial(_with_language, engine=engine)
-    _each(work, texts, source, output, text_column, columns, encoding, on_error, format="jsonl")
+    streams.run(work, what="telling languages", identity={"engine": engine}, text=None)
 
 
 @app.command("segment")
 def segment(
-    document: Annotated[str, typer.Argument(help="A text or Markdown file; - is stdin.")] = "-",
+    document: Annotated[str, typer.Argument(help="A text or Markdown file, in UTF-8; - is stdin.")] = STDIO,
     markdown: Annotated[
         bool | None, typer.Option("--markdown/--plain", help="What the document is; by default it is guessed.")
     ] = None,
@@ -137,36 +119,34 @@ def segment(
     \b
     restyle text segment README.md
     """
-    from restyle.records import json_line
+    from restyle.records import write_records
     from restyle.text.segment import segment as cut
 
-    for piece in cut(existing_text(document), markdown=markdown):
-        typer.echo(json_line({"rewrite": piece.rewrite, "kind": str(piece.kind), "text": piece.text}), nl=False)
-
-
-def _each(
-    work: Callable[[list[Record]], list[Record]],
-    texts: list[str] | None,
-    source: str | None,
-    output: str,
-    text_column: str,
-    columns: str | None,
-    encoding: str,
-    on_error: str,
-    format: Any = None,
-) -> None:
-    """Run a function over what was given, and write what it returns."""
-    from restyle.jobs import run
-    from restyle.records import ReadingReport
-
-    report = ReadingReport()
-    records = given_records(
-        texts, source, text_column=text_column, columns=columns, encoding=encoding, on_error=on_error, report=report
+    pieces = cut(_document(document), markdown=markdown)
+    write_records(
+        STDIO,
+        ({"rewrite": piece.rewrite, "kind": str(piece.kind), "text": piece.text} for piece in pieces),
+        format="jsonl",
     )
-    done = run(work, records, output, format=format or output_format(output, report))
-    complain_about_skipped(report)
-    if done.poisoned or output != "-":
-        typer.echo(f"restyle: {done}", err=True)
+
+
+def _document(path: str) -> str:
+    """A whole document, from a file or from stdin."""
+    if path == STDIO:
+        if sys.stdin is None or sys.stdin.isatty():
+            raise UsageError("no document was given; name a file, or pipe it in")
+        raw = sys.stdin.buffer.read()
+    else:
+        try:
+            raw = Path(path).read_bytes()
+        except OSError as error:
+            raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    if b"\0" in raw:
+        raise InputError(f"{path} is no UTF-8 text: a NUL byte stands in it")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: byte {error.start + 1} is not utf-8") from None
 
 
 def _cleaned(records: list[Record]) -> list[Record]:

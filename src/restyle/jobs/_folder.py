@@ -16,7 +16,7 @@ import itertools
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -26,7 +26,7 @@ from typing import IO, Any
 from restyle.errors import JobError, OutputError
 from restyle.jobs._report import JobReport
 from restyle.jobs._shards import FinishedShard, Shard
-from restyle.records import Format, RecordWriter, writing_to
+from restyle.records import Format, Record, RecordWriter, writing_to
 
 _START_OVER = "start over with restart=True (--restart)"
 
@@ -39,6 +39,10 @@ class _Header:
     read: int
     written: int
     poisoned: int
+
+
+# Makes of a result what the output holds of it.
+AsWritten = Callable[[Record], Record]
 
 
 class JobFolder:
@@ -110,7 +114,7 @@ class JobFolder:
         with writing_to(self.path):
             _write_whole(self._file(finished.shard.index), [first, *finished.outputs, *finished.poison])
 
-    def merge(self, format: Format | None) -> JobReport:
+    def merge(self, format: Format | None, as_written: AsWritten | None = None) -> JobReport:
         """Write the output and the poison file from all shards in order; the folder is then of no more use."""
         report = JobReport()
         with ExitStack() as files:
@@ -121,7 +125,8 @@ class JobFolder:
                     header = _Header(**json.loads(next(lines)))
                     report.count(read=header.read, written=header.written)
                     for line in itertools.islice(lines, header.written):
-                        self._write(output, json.loads(line))
+                        record = json.loads(line)
+                        self._write(output, as_written(record) if as_written else record)
                     for line in lines:
                         poison = poison or files.enter_context(RecordWriter(self.poison_file))
                         record = json.loads(line)

@@ -11,20 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from restyle._version import __version__
-from restyle.jobs._folder import JobFolder
+from restyle.jobs._folder import AsWritten, JobFolder
 from restyle.jobs._report import JobReport
 from restyle.jobs._schedule import Schedule
 from restyle.jobs._settings import JobSettings
 from restyle.jobs._shards import FinishedShard, cut
-from restyle.jobs._worker import Work, name_of
+from restyle.jobs._worker import Work, arguments_of, name_of
 from restyle.jobs.executors import executor_for
 from restyle.progress import progress_bar
-from restyle.records import Format, Record, RecordWriter
+from restyle.records import STDIO, Format, Record, RecordWriter
 from restyle.settings import from_dict, to_dict
 
 # How many shards for each worker a stream may hold back while it waits for an earlier one.
 _AHEAD = 4
-_STDOUT = "-"
 
 
 def run(
@@ -39,6 +38,7 @@ def run(
     what: str = "working",
     total: int | None = None,
     shown: bool | None = None,
+    as_written: AsWritten | None = None,
 ) -> JobReport:
     """Run a function over records of any number and write what it returns, in the order of the input.
 
@@ -49,13 +49,16 @@ def run(
 
     What is done is kept in `OUTPUT.job` until the output is written, all at once, at the end. After a crash, a kill or
     Ctrl-C the same call goes on where it was. `identity` is what the result depends on beside the input (settings,
-    versions, a model's hash): a job is only resumed if it is unchanged, unless `restart` throws away what was done.
+    versions, a model's hash; by default the arguments of a `functools.partial`): a job is only resumed if it is
+    unchanged, unless `restart` throws away what was done.
 
     A record on which the work raises, or which kills a worker, is set aside in `OUTPUT.poison.jsonl` with its error
     (`on_error="stop"` stops instead). With one local worker, which is this very process, a record that kills it kills
     the job; two workers survive it.
 
-    The output `-` is stdout: it streams, and cannot be resumed. `what`, `total` and `shown` are for the progress bar.
+    `as_written` makes of each result what the output holds of it, for instance its text alone; what is kept while the
+    job runs is whole. The output `-` is stdout: it streams, and cannot be resumed. `what`, `total` and `shown` are for
+    the progress bar.
 
     Raises JobError when the job cannot go on, and whatever RestyleError the work raised while it was made.
 
@@ -63,18 +66,21 @@ def run(
     JobReport(read=18395, written=18395, poisoned=0, resumed=0, problems=[], poison_file=None)
     """
     settings = _checked(settings)
-    if str(output) == _STDOUT:
-        return _run_to_stdout(work, records, settings, format, what, total, shown)
+    if str(output) == STDIO:
+        return _run_to_stdout(work, records, settings, format, what, total, shown, as_written)
     dependencies = {"work": name_of(work), "shard_size": settings.shard_size, "restyle": __version__}
+    if identity is None:
+        # A caller that says nothing must not get half of the results from other arguments.
+        identity = {"arguments": arguments_of(work)}
     with JobFolder(output) as folder, _resumable():
-        folder.begin({**dependencies, **(identity or {})}, restart=restart)
+        folder.begin({**dependencies, **identity}, restart=restart)
         done = folder.records_done()
         todo = folder.unfinished(cut(records, settings.shard_size))
         with executor_for(work, settings) as executor, progress_bar(what, total, shown=shown, done=done) as advance:
             for finished in Schedule(executor, todo, settings):
                 folder.save(finished)
                 advance(len(finished.shard.lines))
-        return replace(folder.merge(format), resumed=done)
+        return replace(folder.merge(format, as_written), resumed=done)
 
 
 def stream(
@@ -120,14 +126,16 @@ def _run_to_stdout(
     what: str,
     total: int | None,
     shown: bool | None,
+    as_written: AsWritten | None,
 ) -> JobReport:
     report = JobReport()
     # On one terminal, a bar and the results would write over each other.
     shown = False if shown is None and sys.stdout.isatty() else shown
-    with RecordWriter(_STDOUT, format=format) as writer, progress_bar(what, total, shown=shown) as advance:
+    with RecordWriter(STDIO, format=format) as writer, progress_bar(what, total, shown=shown) as advance:
         for finished in _in_order(work, records, settings, report):
             for line in finished.outputs:
-                writer.write(json.loads(line))
+                record = json.loads(line)
+                writer.write(as_written(record) if as_written else record)
             sys.stdout.flush()
             advance(len(finished.shard.lines))
     return report

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from restyle import errors
-from restyle.errors import AssetError, JobError, MissingExtra, RestyleError
+from restyle.errors import AssetError, JobError, MissingExtra, RestyleError, UsageError
 from restyle.records import Record, json_line
 
 Work = Callable[[list[Record]], Iterable[Record]]
@@ -58,7 +58,7 @@ class Failed:
             message = f"the work could not be set up: {message}" if building else message
         return cls(
             problem=message,
-            stops=building or isinstance(error, (AssetError, MissingExtra, WrongWork)),
+            stops=building or isinstance(error, (AssetError, MissingExtra, UsageError, WrongWork)),
             kind=known.__name__ if known else JobError.__name__,
             trace="".join(traceback.format_exception(error)),
         )
@@ -126,6 +126,24 @@ def name_of(work: Any) -> str:
     inner = _innermost(work)
     named = inner if hasattr(inner, "__qualname__") else type(inner)
     return f"{named.__module__}:{named.__qualname__}"
+
+
+def arguments_of(work: Any) -> list[str]:
+    """What a `functools.partial` of the work holds: with other arguments, it is another job."""
+    arguments: list[str] = []
+    while isinstance(work, functools.partial):
+        arguments += [
+            *map(_shown, work.args),
+            *(f"{key}={_shown(work.keywords[key])}" for key in sorted(work.keywords)),
+        ]
+        work = work.func
+    return arguments
+
+
+def _shown(argument: Any) -> str:
+    shown = repr(argument)
+    # Without a repr of its own, an object shows where it lies in memory, which says nothing in another process.
+    return name_of(argument) if " at 0x" in shown else shown
 
 
 def _innermost(work: Any) -> Any:

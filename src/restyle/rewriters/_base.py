@@ -54,6 +54,10 @@ class Rewriter(abc.ABC):
     def generate(self, texts: Sequence[str], request: Request) -> list[list[str]]:
         """`request.candidates` rewrites of every text, best first, in the order of the texts."""
 
+    def fingerprint(self) -> str:
+        """What tells it from another rewriter of its kind: a job is not resumed with another one."""
+        return self.name
+
     @abc.abstractmethod
     def save(self, folder: str | Path) -> None:
         """Write all that `load` needs into a folder."""

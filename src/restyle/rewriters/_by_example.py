@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -35,6 +37,11 @@ class ByExample(Rewriter):
     def settings(self) -> dict[str, Any]:
         """What its constructor takes beside the sentences."""
         return {}
+
+    def fingerprint(self) -> str:
+        """A hash of the settings and of every sentence."""
+        known = json.dumps([self.name, self.settings(), self.sentences])
+        return hashlib.blake2b(known.encode(), digest_size=16).hexdigest()
 
     def save(self, folder: str | Path) -> None:
         """Write the settings and the sentences."""

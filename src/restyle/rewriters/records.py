@@ -38,13 +38,10 @@ def prepared(settings: RewriteSettings) -> Rewriter:
 
 
 class RewriteRecords:
-    """Makes each record an output record: what was said, what is said now, in which style, by which system.
+    """Makes each record an output record: what was said, what is said now, in which style, by which system."""
 
-    `as_text` makes it a record of the new text alone, which is all that a plain text file can hold.
-    """
-
-    def __init__(self, rewriter: Rewriter, settings: RewriteSettings, *, as_text: bool = False) -> None:
-        self._rewriter, self._settings, self._as_text = rewriter, settings, as_text
+    def __init__(self, rewriter: Rewriter, settings: RewriteSettings) -> None:
+        self._rewriter, self._settings = rewriter, settings
 
     def __call__(self, records: list[Record]) -> list[Record]:
         """One output record for each record, its other keys carried through."""
@@ -54,10 +51,9 @@ class RewriteRecords:
 
     def _output(self, record: Record, result: str | list[str]) -> Record:
         best = result if isinstance(result, str) else result[0]
-        if self._as_text:
-            return {"id": record["id"], "text": best}
         output: Record = {"id": record["id"], "input": record["text"], "output": best}
         output |= {"target": self._settings.to, "system": self._rewriter.name}
         if not isinstance(result, str):
             output["candidates"] = result
+        # An output that is rewritten again brings an input, output, target and system along: they are those of now.
         return output | {key: value for key, value in record.items() if key not in (*output, "text")}

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from restyle.assets import model_folder
-from restyle.errors import MissingExtra, UnknownName, UsageError
+from restyle.errors import InputError, MissingExtra, UnknownName, UsageError
 
 
 class Entity(NamedTuple):
@@ -176,7 +176,7 @@ def _names(texts: Sequence[str], kinds: Sequence[str], batch_size: int) -> Itera
     recogniser = _recogniser(model_folder("spacy-md").resolve())
     for place, text in enumerate(texts):
         if len(text) > recogniser.max_length:
-            raise UsageError(
+            raise InputError(
                 f"sentence {place} has {len(text):,} characters; names are looked for in at most "
                 f"{recogniser.max_length:,}: split it into sentences first"
             )

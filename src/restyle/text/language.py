@@ -35,15 +35,15 @@ def detect(texts: Sequence[str], engine: str = "lid176") -> list[Language]:
     """
     if isinstance(texts, str):
         raise UsageError("one sentence was given where a list of them is expected; put it in brackets")
-    if engine not in _ENGINES:
-        raise UnknownName("language engine", engine, _ENGINES)
+    if engine not in ENGINES:
+        raise UnknownName("language engine", engine, ENGINES)
     guess: Callable[[str], Language] | None = None
     languages = []
     for text in texts:
         if not any(map(str.isalpha, text)):
             languages.append(UNDETERMINED)
             continue
-        guess = guess or _ENGINES[engine]()
+        guess = guess or ENGINES[engine]()
         languages.append(guess(text))
     return languages
 
@@ -108,4 +108,4 @@ def _langdetect_factory() -> tuple[Any, type[Exception]]:  # Any: langdetect dec
     return factory, LangDetectException
 
 
-_ENGINES = {"lid176": _lid176, "langdetect": _langdetect}
+ENGINES = {"lid176": _lid176, "langdetect": _langdetect}
