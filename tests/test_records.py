@@ -3,6 +3,7 @@ import io
 import json
 import os
 import sys
+import threading
 import tracemalloc
 
 import pytest
@@ -10,14 +11,15 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from restyle.errors import InputError, OutputError, RecordError, UsageError
+from restyle.errors import InputError, MissingExtra, OutputError, RecordError, UsageError
 from restyle.records import (
     ReadingReport,
     RecordWriter,
-    _reading,
+    _csv,
     _streams,
     _writing,
     format_of,
+    json_line,
     read_records,
     write_records,
 )
@@ -129,10 +131,11 @@ class TestBadInput:
             read(tmp_path / "a.txt")
         assert texts(tmp_path / "a.txt", encoding="latin-1") == ["fine", "café"]
 
-    def test_an_encoding_that_does_not_exist_is_refused(self, tmp_path):
+    @pytest.mark.parametrize("name", ["utf-9", "rot13", "hex", "undefined", "u\0"])
+    def test_what_is_no_encoding_of_text_is_refused(self, tmp_path, name):
         (tmp_path / "a.txt").write_text("x\n")
-        with pytest.raises(UsageError, match="no encoding is called 'utf-9'"):
-            read(tmp_path / "a.txt", encoding="utf-9")
+        with pytest.raises(UsageError, match="no encoding is called"):
+            read(tmp_path / "a.txt", encoding=name)
 
     def test_utf16_and_binary_files_are_refused_as_such(self, tmp_path):
         (tmp_path / "a.txt").write_bytes("hello".encode("utf-16"))
@@ -181,6 +184,10 @@ class TestBadInput:
             ('{"txt": "x"}', "no field 'text'; the fields are \\['txt'\\]"),
             ('{"text": 5}', r"no string \(int\) under 'text'"),
             ('{"text": "\\ud800"}', "half of a surrogate pair"),
+            ('{"text": "x", "n": ' + "1" * 5000 + "}", "not JSON: Exceeds the limit"),
+            ('{"text": "x", "n": NaN}', "not JSON: NaN is no finite number; write null"),
+            ('{"text": "x", "n": -Infinity}', "not JSON: -Infinity is no finite number"),
+            ('{"text": "x", "n": 1e999}', "not JSON: 1e999 is no finite number"),
         ],
     )
     def test_a_bad_json_line_says_what_is_wrong(self, tmp_path, line, problem):
@@ -194,13 +201,64 @@ class TestBadInput:
             read(tmp_path / "a.tsv")
 
     def test_an_unclosed_quote_does_not_swallow_the_file(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(_reading, "MAX_CSV_ROW_LINES", 3)
+        monkeypatch.setattr(_csv, "MAX_CSV_ROW_LINES", 3)
         (tmp_path / "a.csv").write_text('text\n"open\n' + "x\n" * 10)
         with pytest.raises(RecordError, match="line 2: a quoted CSV field is not closed within 3 lines"):
             read(tmp_path / "a.csv")
         (tmp_path / "b.csv").write_text('text\nfine\n"open\n')
         with pytest.raises(RecordError, match="line 3: a quoted CSV field is never closed"):
             read(tmp_path / "b.csv")
+
+    def test_a_quote_within_a_csv_field_is_text(self, tmp_path):
+        (tmp_path / "a.csv").write_text('id,text\n1,he is 5" tall\n2,she is 6" tall\n3,plain\n')
+        assert texts(tmp_path / "a.csv") == ['he is 5" tall', 'she is 6" tall', "plain"]
+
+    def test_skipping_an_unclosed_quote_loses_its_line_alone(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(_csv, "MAX_CSV_ROW_LINES", 3)
+        rows = ["id,text", '1,"open', "2,a", '3,"b', 'b"', "4,c", "5,d", '6,"open, too', "7,e"]
+        (tmp_path / "a.csv").write_text("\n".join(rows))
+        report = ReadingReport()
+        found = read(tmp_path / "a.csv", on_error="skip", report=report)
+        assert [(record["id"], record["text"]) for record in found] == [
+            ("2", "a"), ("3", "b\nb"), ("4", "c"), ("5", "d"), ("7", "e")
+        ]  # fmt: skip
+        assert (report.records, report.skipped) == (5, 2)
+        assert "line 2: " in report.problems[0]
+        assert "line 8: a quoted CSV field is never closed" in report.problems[1]
+
+    def test_a_quoted_field_that_meets_a_bad_line_is_bad_from_its_beginning(self, tmp_path):
+        (tmp_path / "a.csv").write_bytes(b'text\n"open\ncaf\xe9"\nfine\n')
+        with pytest.raises(RecordError, match="line 2: a quoted CSV field goes on to line 3: byte 4"):
+            read(tmp_path / "a.csv")
+        report = ReadingReport()
+        assert texts(tmp_path / "a.csv", on_error="skip", report=report) == ["fine"]
+        assert report.skipped == 2
+
+    def test_a_ragged_row_of_several_lines_counts_them_all(self, tmp_path):
+        (tmp_path / "a.csv").write_text('text\n"one,\ntwo",3\nfine\n')
+        report = ReadingReport()
+        assert texts(tmp_path / "a.csv", on_error="skip", report=report) == ["fine"]
+        assert (report.skipped, report.line) == (2, 4)
+
+    def test_quotes_that_nothing_closes_take_no_memory_that_grows_with_the_file(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(_csv, "MAX_LINE_BYTES", 1 << 20)
+        (tmp_path / "a.csv").write_text("text\n" + '"' + ("x" * 99_999 + "\n") * 100)
+        tracemalloc.start()
+        with pytest.raises(RecordError, match="line 2: a quoted CSV field is not closed within 1 MiB"):
+            read(tmp_path / "a.csv")
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 12_000_000
+
+    def test_a_bad_header_is_never_skipped(self, tmp_path):
+        (tmp_path / "a.csv").write_text('text,"n"x\na,1\n')
+        with pytest.raises(RecordError, match="line 1: not CSV"):
+            read(tmp_path / "a.csv", on_error="skip")
+
+    def test_a_closed_stdin_is_told(self, monkeypatch):
+        monkeypatch.setattr(sys, "stdin", None)
+        with pytest.raises(InputError, match="stdin is closed"):
+            read("-")
 
     def test_skipping_counts_what_it_skips_and_loses_nothing_else(self, tmp_path):
         (tmp_path / "a.jsonl").write_text('{"text": "a"}\nbad\n{"text": "b"}\n{"text": 1}\n')
@@ -238,6 +296,51 @@ class TestWriting:
             out.write({"text": "new"})
             raise RuntimeError
         assert target.read_text() == "old\n"
+
+    def test_a_link_stays_and_the_file_that_it_points_to_is_written(self, tmp_path):
+        (tmp_path / "disk").mkdir()
+        real, link = tmp_path / "disk" / "real.txt", tmp_path / "link.txt"
+        link.symlink_to(real)
+        for text in ("first", "second"):
+            write_records(link, [{"text": text}])
+            assert link.is_symlink()
+            assert real.read_text() == f"{text}\n"
+        assert [path.name for path in (tmp_path / "disk").iterdir()] == ["real.txt"]
+
+    @pytest.mark.parametrize("name", ["pipe.txt", "link.txt"])
+    def test_a_pipe_is_written_into_and_not_replaced(self, tmp_path, name):
+        os.mkfifo(tmp_path / "pipe.txt")
+        (tmp_path / "link.txt").symlink_to("pipe.txt")
+        read_from_it = []
+        reader = threading.Thread(target=lambda: read_from_it.append((tmp_path / "pipe.txt").read_text()))
+        reader.start()
+        write_records(tmp_path / name, [{"text": "x"}])
+        reader.join(10)
+        assert read_from_it == ["x\n"]
+        assert (tmp_path / "pipe.txt").is_fifo()
+
+    def test_unfinished_output_can_be_told_by_its_name(self, tmp_path):
+        for name in ("out.jsonl", "x" * 250):
+            with RecordWriter(tmp_path / name):
+                [unfinished] = tmp_path.glob(".*")
+                assert unfinished.name.startswith(f".{name[:50]}.unfinished-")
+            (tmp_path / name).unlink()
+
+    def test_nothing_is_left_when_the_compression_is_not_installed(self, tmp_path, monkeypatch):
+        monkeypatch.setitem(sys.modules, "zstandard", None)
+        with pytest.raises(MissingExtra):
+            write_records(tmp_path / "a.txt.zst", [{"text": "x"}])
+        assert list(tmp_path.iterdir()) == []
+
+    def test_an_output_without_a_name_and_a_folder_are_refused(self, tmp_path):
+        with pytest.raises(UsageError, match="the output has no name; name a file, or - for stdout"):
+            RecordWriter("")
+        with pytest.raises(OutputError, match="it is a folder; name a file in it"):
+            write_records(tmp_path, [{"text": "x"}])
+
+    def test_what_json_cannot_hold_is_refused(self):
+        with pytest.raises(OutputError, match="record '7' cannot be written as JSON .* give None"):
+            json_line({"id": "7", "text": "x", "score": float("nan")})
 
     @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.csv", "a.csv.gz", "a.tsv"])
     def test_the_same_records_give_the_same_bytes(self, tmp_path, name):
@@ -300,9 +403,31 @@ def test_any_records_survive_a_trip_through_jsonl(tmp_path_factory, rows):
     assert all(json.loads(line) for line in file.read_bytes().decode().split("\n") if line)
 
 
-@given(record_lists)
+cells = st.text(st.sampled_from("a\",'\n\r \t\u2028é"), max_size=6)
+
+
+@given(st.integers(1, 3).flatmap(lambda width: st.lists(st.lists(cells, min_size=width, max_size=width), max_size=6)))
 def test_any_records_survive_a_trip_through_csv(tmp_path_factory, rows):
-    rows = [{"id": row["id"], "text": row["text"]} for row in rows]
+    records = [
+        {"id": str(number), "text": row[0], **{f"more{place}": cell for place, cell in enumerate(row[1:])}}
+        for number, row in enumerate(rows)
+    ]
     file = tmp_path_factory.mktemp("trip") / "a.csv"
-    write_records(file, rows)
-    assert read(file) == rows
+    write_records(file, records)
+    assert read(file) == records
+
+
+@given(st.lists(st.text(st.sampled_from('ab",\r '), max_size=5), max_size=12))
+def test_every_line_of_any_csv_is_in_a_record_or_counted(tmp_path_factory, lines):
+    file = tmp_path_factory.mktemp("any") / "a.csv"
+    file.write_bytes("\n".join(lines).encode())
+    report = ReadingReport()
+    spans = [
+        1 + record["text"].count("\n") + record["n"].count("\n")
+        for record in read_records(file, columns=["text", "n"], on_error="skip", report=report)
+    ]
+    blank = sum(line in ("", "\r") for line in lines)
+    within = sum(spans) + report.skipped
+    # A blank line within a quoted field belongs to it.
+    assert len(lines) - blank <= within <= len(lines)
+    assert report.records == len(spans)

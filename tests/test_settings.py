@@ -82,6 +82,10 @@ def test_a_broken_file_names_itself(tmp_path):
         resolve(Toy, file)
     with pytest.raises(InputError, match="absent.toml does not exist"):
         resolve(Toy, tmp_path / "absent.toml")
+    with pytest.raises(InputError, match="is a folder; a TOML file was expected"):
+        resolve(Toy, tmp_path)
+    with pytest.raises(InputError, match="toml cannot be read: Not a directory"):
+        resolve(Toy, file / "inside.toml")
 
 
 def test_a_required_setting_says_that_it_is_required():

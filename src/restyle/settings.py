@@ -78,11 +78,15 @@ def to_dict(settings: Any) -> dict[str, Any]:
 
 
 def read_toml(file: str | Path) -> dict[str, Any]:
-    """The tables of a TOML file; InputError with its line when it is not TOML."""
+    """The tables of a TOML file; InputError when it cannot be read, and with its line when it is not TOML."""
     try:
         return tomllib.loads(Path(file).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"{file} does not exist") from None
+    except IsADirectoryError:
+        raise InputError(f"{file} is a folder; a TOML file was expected") from None
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror or error}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{file} is not TOML: {error}") from None
 

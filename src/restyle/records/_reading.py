@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from restyle.errors import InputError, RecordError
+from restyle.records._csv import CsvRows
 from restyle.records._formats import STDIO, Format, Record, checked_format, format_of
-from restyle.records._streams import MAX_LINE_BYTES, Lines, opened
+from restyle.records._streams import Lines, opened_bytes
 
 OnError = Literal["stop", "skip"]
-
-# A stray quote would otherwise swallow the rest of a file as one row.
-MAX_CSV_ROW_LINES = 1000
 
 
 @dataclass
@@ -26,14 +23,15 @@ class ReadingReport:
 
     records: int = 0
     skipped: int = 0
+    line: int = 0  # where the last record begins
     format: Format | None = None  # known when the first record was read
     problems: list[str] = field(default_factory=list)
 
     KEPT_PROBLEMS = 5
 
-    def skip(self, error: RecordError) -> None:
-        """Count a bad line, and keep its reason while there are few."""
-        self.skipped += 1
+    def skip(self, error: RecordError, lines: int = 1) -> None:
+        """Count a bad line, or those of a bad row, and keep its reason while there are few."""
+        self.skipped += lines
         if len(self.problems) < self.KEPT_PROBLEMS:
             self.problems.append(str(error))
 
@@ -65,65 +63,86 @@ def read_records(
     """
     report = report if report is not None else ReadingReport()
     name = "stdin" if str(source) == STDIO else str(source)
-    with opened(source) as stream:
+    with opened_bytes(source) as stream:
         lines = Lines(stream, name, encoding)
-        chosen = format or format_of(source) or lines.guess_format()
+        chosen = checked_format(format) or format_of(source) or lines.guess_format()
         report.format = chosen
-        parse = _Parser(chosen, name, text_column, columns)
-        for number, line in lines:
+        records = _Records(lines, chosen, name, text_column, columns)
+        while True:
             try:
-                record = parse(number, lines.decode(number, line))
+                record = next(records, None)
             except RecordError as error:
-                if on_error == "stop":
+                # Without its header, no line of a table could be told from any other.
+                if on_error == "stop" or records.lacks_header:
                     raise
-                report.skip(error)
+                report.skip(error, records.span)
                 continue
-            if record is not None:
-                report.records += 1
-                yield record
-        try:
-            parse.finish()
-        except RecordError as error:
-            if on_error == "stop":
-                raise
-            report.skip(error)
+            if record is None:
+                break
+            report.records += 1
+            report.line = records.line
+            yield record
 
 
-class _Parser:
-    """Lines of one format, one after the other, to records; None for a line that holds none (blank, header)."""
+class _Records:
+    """The records in lines of one format; after the RecordError of a bad line, the next record can be asked for."""
 
-    def __init__(self, format: Format, name: str, text_column: str, columns: Sequence[str] | None) -> None:
+    def __init__(
+        self, lines: Lines, format: Format, name: str, text_column: str, columns: Sequence[str] | None
+    ) -> None:
+        self.line = 0  # where the last record, or what should have been one, begins
         self._name = name
         self._text_column = text_column
         self._columns = list(columns) if columns else None
-        self._unfinished: list[str] = []  # the lines of a CSV row whose quoted field holds line breaks
-        self._quotes = 0
-        self._started_at = 0
-        csv.field_size_limit(MAX_LINE_BYTES)
         if self._columns is not None:
             self._check_columns(1)
+        self._is_table = format in ("tsv", "csv")
+        self._decode = lines.decode
+        self._rows = CsvRows(lines, name) if format == "csv" else None
+        self._lines = iter(lines)
         parsers: dict[Format, Callable[[int, str], Record | None]] = {
             "jsonl": self._json,
             "tsv": self._tsv,
-            "csv": self._csv,
             "txt": lambda number, line: {"id": str(number), "text": line},
         }
-        self._parse = parsers[checked_format(format) or "txt"]
+        self._parse = parsers.get(format)
 
-    def __call__(self, number: int, line: str) -> Record | None:
-        # Within a quoted CSV field a carriage return is text; elsewhere it is the rest of a Windows line end.
-        return self._parse(number, line if self._parse == self._csv else line.removesuffix("\r"))
+    @property
+    def span(self) -> int:
+        """How many lines the last record took."""
+        return self._rows.span if self._rows else 1
 
-    def finish(self) -> None:
-        if self._unfinished:
-            raise RecordError(self._name, self._started_at, "a quoted CSV field is never closed")
+    @property
+    def lacks_header(self) -> bool:
+        """Whether the columns of a table are still to come."""
+        return self._is_table and self._columns is None
+
+    def __iter__(self) -> Iterator[Record]:
+        return self
+
+    def __next__(self) -> Record:
+        while True:
+            record = self._of_csv(self._rows) if self._rows else self._of_line()
+            if record is not None:
+                return record
+
+    def _of_csv(self, rows: CsvRows) -> Record | None:
+        self.line, cells = next(rows)
+        return self._row(self.line, cells)
+
+    def _of_line(self) -> Record | None:
+        """The record of the next line; None for a line that holds none (blank, header)."""
+        self.line, line = next(self._lines)
+        assert self._parse is not None
+        # A carriage return at the end is the rest of a Windows line end.
+        return self._parse(self.line, self._decode(self.line, line).removesuffix("\r"))
 
     def _json(self, number: int, line: str) -> Record | None:
         if not line.strip():
             return None
         try:
-            value = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
+            value = _JSON.decode(line)
+        except (ValueError, RecursionError) as error:  # ValueError also for an integer of thousands of digits
             raise RecordError(self._name, number, f"not JSON: {error}") from None
         if not isinstance(value, dict):
             raise RecordError(self._name, number, f"a JSON object was expected, not {type(value).__name__}")
@@ -133,28 +152,6 @@ class _Parser:
 
     def _tsv(self, number: int, line: str) -> Record | None:
         return self._row(number, line.split("\t")) if line else None
-
-    def _csv(self, number: int, line: str) -> Record | None:
-        if not self._unfinished:
-            if line in ("", "\r"):
-                return None
-            self._started_at = number
-        self._unfinished.append(line)
-        self._quotes += line.count('"')
-        # An odd number of quotes: the field goes on in the next line.
-        if self._quotes % 2:
-            if len(self._unfinished) > MAX_CSV_ROW_LINES:
-                self._unfinished, self._quotes = [], 0
-                raise RecordError(
-                    self._name, self._started_at, f"a quoted CSV field is not closed within {MAX_CSV_ROW_LINES} lines"
-                )
-            return None
-        text, self._unfinished, self._quotes = "\n".join(self._unfinished).removesuffix("\r"), [], 0
-        try:
-            cells = next(csv.reader(io.StringIO(text, newline=""), strict=True))
-        except csv.Error as error:
-            raise RecordError(self._name, self._started_at, f"not CSV: {error}") from None
-        return self._row(self._started_at, cells)
 
     def _row(self, number: int, cells: list[str]) -> Record | None:
         if self._columns is None:
@@ -199,3 +196,14 @@ def _encodable(value: Any) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _finite(written: str) -> float:
+    """A number of JSON, which has no NaN and no infinity; Python would read both, and 1e999 as the latter."""
+    number = float(written)
+    if not math.isfinite(number):
+        raise ValueError(f"{written[:40]} is no finite number; write null where there is none")
+    return number
+
+
+_JSON = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import gzip
 import io
@@ -22,15 +21,17 @@ MAX_LINE_BYTES = 64 * 1024 * 1024
 def opened_text(source: str | Path) -> Iterator[Iterator[str]]:
     """The lines of a text file, plain or compressed, without their line ends; InputError names file and line."""
     name = str(source)
-    with opened(source) as stream:
+    with opened_bytes(source) as stream:
         lines = Lines(stream, name, "utf-8")
         yield (lines.decode(number, line).removesuffix("\r") for number, line in lines)
 
 
 @contextlib.contextmanager
-def opened(source: str | Path) -> Iterator[BinaryIO]:
-    """The bytes of a file or of stdin, decompressed."""
+def opened_bytes(source: str | Path) -> Iterator[BinaryIO]:
+    """The bytes of a file or of stdin, decompressed; InputError when it cannot be opened."""
     if str(source) == STDIO:
+        if sys.stdin is None:
+            raise InputError("stdin is closed; name a file, or pipe one in")
         yield sys.stdin.buffer
         return
     path = Path(source)
@@ -42,6 +43,8 @@ def opened(source: str | Path) -> Iterator[BinaryIO]:
         raise InputError(f"{path} does not exist") from None
     except PermissionError:
         raise InputError(f"{path} may not be read: permission denied") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
     with stream:
         yield stream
 
@@ -55,12 +58,17 @@ def _decompressed(path: Path) -> BinaryIO:
 
 
 def compressed(raw: BinaryIO, path: Path) -> TextIO:
+    """Text that is written into `raw`, compressed as the name says; `raw` is closed with it, or when it cannot be."""
     binary: Any = raw
     if path.suffix.lower() == ".gz":
         # No name and no time in the header: the same records give the same bytes.
         binary = _Chained(gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0), raw)
     elif path.suffix.lower() == ".zst":
-        binary = _zstandard().ZstdCompressor().stream_writer(raw, closefd=True)
+        try:
+            binary = _zstandard().ZstdCompressor().stream_writer(raw, closefd=True)
+        except MissingExtra:
+            raw.close()
+            raise
     return io.TextIOWrapper(binary, encoding="utf-8", newline="")
 
 
@@ -124,6 +132,17 @@ def _zstandard() -> Any:
     return zstandard
 
 
+def _checked_encoding(name: str) -> str:
+    """The encoding, or UsageError: Python also calls rot13, hex and zip encodings, which turn no bytes into text."""
+    try:
+        b"x".decode(name)
+    except UnicodeDecodeError:
+        pass  # half a character of UTF-16
+    except (LookupError, ValueError):
+        raise UsageError(f"no encoding is called {name!r}; utf-8, latin-1 and cp1252 are common ones") from None
+    return name
+
+
 class Lines:
     """The numbered lines of a byte stream, with every way in which a file can be broken told in one line."""
 
@@ -139,11 +158,7 @@ class Lines:
             raise InputError(f"{name} is a binary file; text with one sentence or one record a line was expected")
         # A byte-order mark is no part of the first sentence.
         self._pending = [first.removeprefix(b"\xef\xbb\xbf")] if first else []
-        try:
-            codecs.lookup(encoding)
-        except LookupError:
-            raise UsageError(f"no encoding is called {encoding!r}; utf-8, latin-1 and cp1252 are common ones") from None
-        self._encoding = encoding
+        self._encoding = _checked_encoding(encoding)
 
     def guess_format(self) -> Format:
         return "jsonl" if self._pending and self._pending[0].lstrip().startswith(b"{") else "txt"

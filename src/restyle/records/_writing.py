@@ -8,6 +8,7 @@ import errno
 import io
 import json
 import os
+import stat
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,13 +16,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
-from restyle.errors import OutputError
+from restyle.errors import OutputError, UsageError
 from restyle.records._formats import STDIO, Format, Record, checked_format, format_of
 from restyle.records._streams import compressed
 
 
 class RecordWriter:
     """Write records to a file, whole or not at all: the file takes its name when the last record is on the disk.
+
+    Until then they lie beside it, in `.NAME.unfinished-…`. Through a link, the file that it points to is written. What
+    is no ordinary file, such as a named pipe or a device, is written straight into.
 
     >>> with RecordWriter("-", format="txt") as out:  # doctest: +SKIP
     ...     out.write({"id": "1", "text": "Art thou mad?"})
@@ -31,23 +35,38 @@ class RecordWriter:
         self, target: str | Path, *, format: Format | None = None, fields: Sequence[str] | None = None
     ) -> None:
         """`fields` are the columns of a TSV or CSV; without it, they are the keys of the first record."""
+        if not str(target):
+            raise UsageError("the output has no name; name a file, or - for stdout")
         self.format: Format = checked_format(format) or format_of(target) or "jsonl"
         self.written = 0
         self._target = target
         self._fields = tuple(fields) if fields else None
+        self._path = Path(target)  # the file itself, behind any links
         self._temporary: str | None = None
         self._stream: TextIO
 
     def __enter__(self) -> RecordWriter:
         if str(self._target) == STDIO:
+            if sys.stdout is None:
+                raise OutputError("cannot write stdout: it is closed; name a file")
             self._stream = sys.stdout
             return self
         path = Path(self._target)
         with writing_to(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, self._temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-            os.fchmod(handle, 0o666 & ~_umask())
-            self._stream = compressed(os.fdopen(handle, "wb"), path)
+            if _is_special(path):
+                self._stream = compressed(path.open("wb"), path)
+                return self
+            self._path = Path(os.path.realpath(path))
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            # Of a long name only the beginning, or the longer one could be more than a file system allows.
+            prefix = f".{self._path.name[:50]}.unfinished-"
+            handle, self._temporary = tempfile.mkstemp(prefix=prefix, dir=self._path.parent)
+            try:
+                os.fchmod(handle, 0o666 & ~_umask())
+                self._stream = compressed(os.fdopen(handle, "wb"), path)
+            except BaseException:
+                os.unlink(self._temporary)
+                raise
         return self
 
     def write(self, record: Record) -> None:
@@ -61,8 +80,10 @@ class RecordWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._temporary is None:
-            if error is None:
-                with writing_to(self._target):
+            with writing_to(self._target):
+                if str(self._target) != STDIO:
+                    self._stream.close()
+                elif error is None:
                     self._stream.flush()
             return
         try:
@@ -71,7 +92,7 @@ class RecordWriter:
                 if error is None:
                     with open(self._temporary, "rb") as written:
                         os.fsync(written.fileno())
-                    os.replace(self._temporary, self._target)
+                    os.replace(self._temporary, self._path)
         finally:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._temporary)
@@ -118,8 +139,16 @@ def write_records(target: str | Path, records: Iterable[Record], *, format: Form
 
 
 def json_line(record: Record) -> str:
-    """A record as one line of JSON: readable Unicode, keys in their order, always the same bytes."""
-    return json.dumps(record, ensure_ascii=False, separators=(", ", ": ")) + "\n"
+    """A record as one line of JSON: readable Unicode, keys in their order, always the same bytes.
+
+    OutputError for NaN and infinity, which are no JSON and which no other reader would take.
+    """
+    try:
+        return json.dumps(record, ensure_ascii=False, separators=(", ", ": "), allow_nan=False) + "\n"
+    except ValueError as error:
+        raise OutputError(
+            f"record {record.get('id')!r} cannot be written as JSON ({error}); give None where there is no number"
+        ) from None
 
 
 @contextlib.contextmanager
@@ -144,6 +173,17 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _is_special(path: Path) -> bool:
+    """Whether something is there that is no ordinary file; OutputError for a folder."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return False
+    if stat.S_ISDIR(mode):
+        raise OutputError(f"cannot write {path}: it is a folder; name a file in it")
+    return not stat.S_ISREG(mode)
 
 
 def _umask() -> int:
