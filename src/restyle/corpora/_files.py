@@ -10,12 +10,12 @@ from typing import Literal
 from restyle.assets import fetch, locate
 from restyle.corpora._catalogue import CatalogueEntry
 from restyle.corpora._corpus import Line
-from restyle.errors import InputError, OnRequest
-from restyle.records import Record, opened_text, read_records
+from restyle.errors import Corrupt, InputError, OnRequest
+from restyle.records import ReadingReport, Record, opened_text, read_records
 
 # Of the files of a corpus: on this machine; to be downloaded by `fetch`; to be had in another way, which `info` tells;
-# only from the owner.
-Whereabouts = Literal["here", "to fetch", "see info", "on request"]
+# only from the owner; on this machine, but one of them is not what the catalogue names.
+Whereabouts = Literal["here", "to fetch", "see info", "on request", "damaged"]
 
 
 class Files:
@@ -51,7 +51,10 @@ class Files:
         """Where the files of a corpus are, without fetching any."""
         if not self.entry.files:
             return "on request"
-        missing = [file for file in self.entry.files if locate(self.entry.remote(file)) is None]
+        try:
+            missing = [file for file in self.entry.files if locate(self.entry.remote(file)) is None]
+        except Corrupt:
+            return "damaged"
         if not missing:
             return "here"
         return "to fetch" if all(file.url for file in missing) else "see info"
@@ -90,9 +93,9 @@ class Files:
         """The rows of a TSV or CSV with `text` as the column of that name; `line` is where each stands."""
         columns = self.entry.file(name).columns or None
         # A column called `id` would take the place of the line number.
-        for number, record in enumerate(read_records(self.path(name), text_column=text, columns=columns)):
-            line = number + (1 if columns else 2)
-            yield {**record, "id": str(line), "source": name, "line": line}
+        report = ReadingReport()
+        for record in read_records(self.path(name), text_column=text, columns=columns, report=report):
+            yield {**record, "id": str(report.line), "source": name, "line": report.line}
 
     def quoted_rows(self, name: str) -> Iterator[Record]:
         """The rows of a TSV whose cells may be quoted, and may then hold a line break."""

@@ -12,6 +12,7 @@ from restyle.corpora._corpus import SPLITS, Corpus, Line
 from restyle.corpora._files import Files
 from restyle.corpora.leaks import guarded
 from restyle.errors import InputError
+from restyle.records import opened_text
 
 # From the first transcribers' note on (`*listen`, `*typo`, `**`), a line is no longer speech.
 _NOTE = re.compile(r"\s*\*(?:\*|(?=[A-Za-z])).*")
@@ -77,9 +78,10 @@ def switchboard_ldc(files: Files) -> Corpus:
         if not transcripts:
             raise InputError(f"{files.folder} holds no sw*-ms98-a-trans.text")
         for transcript in transcripts:
-            for number, line in enumerate(transcript.read_text(encoding="utf-8").splitlines(), start=1):
-                utterance, _, _, text = (line.split(maxsplit=3) + [""] * 4)[:4]
-                yield Line(text, transcript.name, number, utterance)
+            with opened_text(transcript) as lines:
+                for number, line in enumerate(lines, start=1):
+                    utterance, _, _, text = (line.split(maxsplit=3) + [""] * 4)[:4]
+                    yield Line(text, transcript.name, number, utterance)
 
     return _telephone("switchboard-ldc", utterances)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 
 from restyle.corpora._content import by_content, only
 from restyle.corpora._corpus import SPLITS, TEST, TRAIN, VALID, Corpus, Line
 from restyle.corpora._files import Files
 from restyle.corpora._rows import Rows
 from restyle.corpora.leaks import guarded
-from restyle.errors import InputError
+from restyle.errors import InputError, RecordError
 from restyle.records import Record, opened_text
 
 _PARTIES = {"democrat": "D", "republican": "R"}
@@ -19,6 +20,7 @@ _PARTIES = {"democrat": "D", "republican": "R"}
 CONGRESS_VALID_FROM, CONGRESS_TEST_FROM = "2022-01-01", "2022-09-01"
 # Blodgett et al. 2016, Sec. 3: a message belongs to a dialect from a share of 0.8 on.
 DIALECT_SHARE = 0.8
+_TOPICS = ("aa", "hispanic", "asian", "white")
 _TEXT_COLUMN, _FIRST_SHARE = 5, -4
 
 
@@ -54,8 +56,13 @@ def word_counts(files: Files) -> Rows:
         counts = files.all_lines("privacy/twitteraae_count_table.txt")
         for line, of_topics in zip(vocabulary, counts, strict=True):
             count, _, word = line.text.partition("\t")
-            topics = dict(zip(("aa", "hispanic", "asian", "white"), map(float, of_topics.text.split()), strict=True))
-            yield {"id": f"twitteraae/words/{line.number}", "text": word, "count": int(count), **topics}
+            try:
+                topics = dict(zip(_TOPICS, map(float, of_topics.text.split()), strict=True))
+                row = {"id": f"twitteraae/words/{line.number}", "text": word, "count": int(count), **topics}
+            except ValueError as error:
+                problem = f"a count and a word, and {len(_TOPICS)} numbers in the other table, were expected: {error}"
+                raise RecordError(line.source, line.number, problem) from None
+            yield row
 
     return {"words": words}
 
@@ -76,9 +83,18 @@ def dialect_tweets(files: Files) -> Corpus:
             for number, line in enumerate(lines, start=1):
                 cells = line.split("\t")
                 if len(cells) < 10:
-                    raise InputError(f"{path}, line {number}: {len(cells)} columns; ten were expected")
-                if float(cells[_FIRST_SHARE + share]) >= DIALECT_SHARE:
+                    raise RecordError(str(path), number, f"{len(cells)} columns; ten were expected")
+                if _share(cells[_FIRST_SHARE + share], path, number) >= DIALECT_SHARE:
                     yield Line(cells[_TEXT_COLUMN], name, number)
 
     readers = {"aae": partial(aligned, 0), "sae": partial(aligned, 3)}
     return guarded("twitteraae-tweets", readers, SPLITS, apart_from={"aae": ["cds/aae/test"]}, own=False)
+
+
+def _share(cell: str, path: Path, number: int) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        raise RecordError(
+            str(path), number, f"the share of a dialect is {cell[:40]!r}; a number was expected"
+        ) from None

@@ -125,7 +125,7 @@ def load_built(name: str | Path) -> Corpus:
             if count
         }
         return Corpus(card["name"], parts)
-    except (KeyError, AttributeError) as error:
+    except (KeyError, AttributeError, TypeError) as error:
         raise InputError(f"{folder / CARD} is not the card of a built corpus: {error} is missing or no table") from None
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,9 +12,8 @@ from pathlib import Path
 from restyle.corpora._corpus import Line
 from restyle.corpora.build._settings import BuildSettings, Layout
 from restyle.errors import InputError, UsageError
-from restyle.records import Format, ReadingReport, Record, format_of, read_records, writing_to
+from restyle.records import STDIO, Format, ReadingReport, Record, format_of, opened_bytes, read_records, writing_to
 
-_STDIN = "-"
 _MARKDOWN = (".md", ".markdown")
 _SUFFIXES = (".txt", ".text", *_MARKDOWN, ".jsonl", ".ndjson", ".json", ".tsv", ".csv")
 _COMPRESSIONS = (".gz", ".zst")
@@ -53,9 +50,9 @@ def sources_of(inputs: Iterable[str | Path], style: str, settings: BuildSettings
     found: list[Source] = []
     for given in inputs:
         path = Path(given)
-        if str(given) == _STDIN or path.is_fifo():
+        if str(given) == STDIO or path.is_fifo():
             copy = _copied(given, scratch / f"pipe{len(found)}")
-            name = "stdin" if str(given) == _STDIN else path.name
+            name = "stdin" if str(given) == STDIO else path.name
             found.append(_source(copy, name, style, settings, format=_guessed_format(copy)))
             continue
         for file in _texts(path):
@@ -121,8 +118,7 @@ def _lines(file: Path, name: str, settings: BuildSettings, format: Format, repor
         report=report,
     )
     for record in records:
-        # The number of the line, in a table that of the row; those that could not be read count.
-        yield Line(record["text"], name, report.records + report.skipped, fields=_style_field(record, settings))
+        yield Line(record["text"], name, report.line, fields=_style_field(record, settings))
 
 
 def _style_field(record: Record, settings: BuildSettings) -> dict[str, str]:
@@ -131,10 +127,8 @@ def _style_field(record: Record, settings: BuildSettings) -> dict[str, str]:
 
 
 def _copied(pipe: str | Path, copy: Path) -> Path:
-    with ExitStack() as stack:
-        stream = sys.stdin.buffer if str(pipe) == _STDIN else stack.enter_context(Path(pipe).open("rb"))
-        with writing_to(copy), copy.open("wb") as out:
-            shutil.copyfileobj(stream, out)
+    with opened_bytes(pipe) as stream, writing_to(copy), copy.open("wb") as out:
+        shutil.copyfileobj(stream, out)
     return copy
 
 

@@ -13,8 +13,11 @@ import numpy as np
 from restyle.corpora._content import folded
 from restyle.corpora.build._duplicates import PairSets
 from restyle.corpora.build._fingerprint import U64, content_hash, style_salt, word_pairs
+from restyle.errors import InputError
 from restyle.records import writing_to
 
+# What two bytes a sentence can tell apart, and far more than anyone has styles.
+MOST_STYLES = 65_536
 # Enough sentences for numpy to be worth its calls, few enough to be nothing in memory.
 _BATCH = 4096
 
@@ -60,6 +63,11 @@ class Spool:
         """Append one sentence of a source; its text holds no line break and no tab."""
         name = self._files.setdefault(file, len(self._files))
         number = self._styles.setdefault(style, len(self._styles))
+        if number == MOST_STYLES:
+            raise InputError(
+                f"{file}, line {line}: {style[:40]!r} would be style number {number + 1:,}, and {MOST_STYLES:,} is the "
+                "most that a corpus can have; does --style-column name a column of styles?"
+            )
         if number == len(self._salts):
             self._salts.append(style_salt(style))
         content = folded(text)
