@@ -1,4 +1,4 @@
-"""A lazy table of names: which systems, metrics, corpora and styles exist, without importing any of them."""
+"""A lazy table of names: which systems, metrics, corpora and commands exist, without importing any of them."""
 
 from __future__ import annotations
 
