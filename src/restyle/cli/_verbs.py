@@ -17,6 +17,7 @@ for _name, _target, _summary in (
     ("compare", "compare:compare", "Compare systems: intervals, paired tests, one HTML report."),
     ("filter", "filter:filter_pairs", "Keep the paraphrase pairs that say the same thing in other words."),
     ("pairs", "pairs:app", "Paraphrase pairs: build a training set, or measure one."),
+    ("similarity", "similarity:app", "Similarity of meaning: score pairs, or train the model that does."),
     ("text", "text:app", "Text cleaned, tokenised, cut into pieces, masked, told by its language."),
     ("corpora", "corpora:app", "Corpora: list, fetch, look into them, and build your own."),
     ("styles", "lists:styles", "List the styles that the corpora hold."),

@@ -70,6 +70,13 @@ for _name, _target, _extra, _summary in (
     ("edit-distance", "overlap:EditDistance", "text", "word edits from input to output, per word of the longer"),
     ("copy-rate", "overlap:CopyRate", "text", "1 when the output is its input, case and punctuation aside"),
     ("length-ratio", "overlap:LengthRatio", "text", "words of the output per word of the input"),
+    ("sim-wieting", "similarity:SimWieting", "text", "meaning shared with the input (Wieting et al. 2019)"),
+    (
+        "sim-wieting-ref",
+        "similarity:SimWietingReference",
+        "text",
+        "meaning shared with the nearest reference, likewise",
+    ),
     ("bleu", "translation:Bleu", "judge", "n-grams shared with the references, as sacrebleu counts them"),
     ("self-bleu", "translation:SelfBleu", "judge", "n-grams shared with the input, as sacrebleu counts them"),
     ("chrf", "translation:Chrf", "judge", "character n-grams shared with the references, as sacrebleu counts them"),
