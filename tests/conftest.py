@@ -10,6 +10,15 @@ import pytest
 
 MIRROR = os.environ.get("RESTYLE_DATA")
 MODELS = Path(os.environ.get("RESTYLE_HOME") or Path.home() / ".cache" / "restyle") / "models"
+# What the toy language model's subwords were learned from.
+TOY_SENTENCES = (
+    "The cat sat on the mat, and the dog looked at it.",
+    "Where are you going with that book?",
+    "I do not know what he said to her.",
+    "She was tired; they went home early.",
+    "Never give the old man your money!",
+    "What will you do when the rain comes?",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -53,3 +62,42 @@ def models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     (home / "models").symlink_to(MODELS)
     monkeypatch.setenv("RESTYLE_HOME", str(home))
     return MODELS
+
+
+@pytest.fixture(scope="session")
+def toy_base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A causal language model of two layers and 320 subwords, untrained, as a folder that transformers reads.
+
+    Its subwords are bytes and pieces of a few words, so it takes any text. It tells its prompts apart, writes many
+    different subwords, and ends about half of its sentences within twenty.
+    """
+    transformers = pytest.importorskip("transformers")
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+    raw = Tokenizer(models.BPE())
+    raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    raw.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=320, special_tokens=["<begin>", "<end>"], show_progress=False,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    )  # fmt: skip
+    raw.train_from_iterator(TOY_SENTENCES, trainer)
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=raw, bos_token="<begin>", eos_token="<end>", pad_token="<end>"
+    )
+    config = transformers.LlamaConfig(
+        vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, max_position_embeddings=256, tie_word_embeddings=True,
+        bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.eos_token_id,
+        initializer_range=0.3,  # at its usual 0.02 a network this small hardly tells its words apart
+    )  # fmt: skip
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        model = transformers.LlamaForCausalLM(config)
+    with torch.no_grad():
+        model.model.embed_tokens.weight[tokenizer.eos_token_id] *= 5  # or it would hardly ever end
+    folder = tmp_path_factory.mktemp("toy-base")
+    tokenizer.save_pretrained(folder)
+    model.save_pretrained(folder)
+    return folder
