@@ -158,14 +158,17 @@ def test_yelp_leaves_the_test_of_li_et_al_out_of_training(tmp_path):
     assert load("yelp", tmp_path).sentences("negative", "train") == ["the soup was cold and bland."]
 
 
-def test_formality_is_told_from_the_score(tmp_path):
-    for name in ("train", "tune", "test"):
-        write(tmp_path, f"{name}.csv", "SID,label,sentence", '1,0.5,"Yours, sincerely."', "2,0.4,so so",
-              "3,-0.5,gonna go", "4,None,what")  # fmt: skip
+def test_formality_is_told_from_the_score_and_the_split_from_the_content(tmp_path):
+    formal = [f"The committee of {number} members regrets the delay." for number in range(60)]
+    for place, name in enumerate(("train", "tune", "test")):
+        rows = [f"{number},0.5,{text}" for number, text in enumerate(formal) if number % 3 == place]
+        write(tmp_path, f"{name}.csv", "SID,label,sentence", *rows, "2,0.4,so so", "3,-0.5,gonna go", "4,None,what")
     corpus = load("formality", tmp_path)
-    assert corpus.sentences("formal", "test") == ["Yours, sincerely."]
-    assert corpus.sentences("informal", "test") == ["gonna go"]
-    assert next(corpus.records("informal", "test"))["score"] == -0.5
+    parts = {split: corpus.sentences("formal", split) for split in ("train", "valid", "test")}
+    assert sorted(text for texts in parts.values() for text in texts) == sorted(formal)
+    assert all(split_of(text) == split for split, texts in parts.items() for text in texts)
+    (informal,) = {record["text"]: record for record in corpus.records("informal", split_of("gonna go"))}.values()
+    assert informal["score"] == -0.5
 
 
 def test_polite_is_the_top_and_impolite_the_bottom_quarter_of_each_community(tmp_path):
