@@ -9,7 +9,7 @@ demo: .venv/.demo          ## rewrite, build a corpus, look at the result
 	$(BIN)/python examples/demo.py
 
 test: .venv/.dev           ## the whole test suite; RESTYLE_DATA=… adds the tests on real corpora
-	$(BIN)/restyle models fetch lid176 spacy-md
+	$(BIN)/restyle models fetch lid176 spacy-md minilm-l6 smollm2-135m
 	$(BIN)/pytest -n 2 --dist loadfile
 
 check: .venv/.dev          ## style, types, the rooms, and that the generated docs are current
@@ -40,5 +40,5 @@ clean:
 	touch $@
 
 .venv/.dev: .venv/bin/pip pyproject.toml constraints.txt
-	$(PIP) --editable '.[text,judge,parquet,plot,ray,dev]'
+	$(PIP) --editable '.[local,text,judge,parquet,plot,ray,dev]'
 	touch $@

@@ -41,6 +41,7 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
         real(self, address)  # type: ignore[arg-type]
 
     monkeypatch.setattr(socket.socket, "connect", connect)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")  # pip is a process of its own: models are fetched with it
 
 
 @pytest.fixture

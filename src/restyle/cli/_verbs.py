@@ -15,6 +15,7 @@ for _name, _target, _summary in (
     ("rewrite", "rewrite:rewrite", "Rewrite text in another style."),
     ("score", "score:score", "Score rewrites: metrics, J with intervals, baselines, a signature."),
     ("compare", "compare:compare", "Compare systems: intervals, paired tests, one HTML report."),
+    ("judge", "judge:app", "Judges of style and fluency: list them, look into one, train your own."),
     ("filter", "filter:filter_pairs", "Keep the paraphrase pairs that say the same thing in other words."),
     ("pairs", "pairs:app", "Paraphrase pairs: build a training set, or measure one."),
     ("similarity", "similarity:app", "Similarity of meaning: score pairs, or train the model that does."),

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from restyle.errors import InputError, MissingExtra, UsageError
+from restyle.errors import InputError, UsageError
 from restyle.evaluation._baselines import NaiveRow, baselines_of
 from restyle.evaluation._cache import JudgementCache
+from restyle.evaluation._choice import JudgeSet, chosen
 from restyle.evaluation._formula import parse
 from restyle.evaluation._judging import Judge
 from restyle.evaluation._numbers import THRESHOLDS
@@ -17,12 +18,8 @@ from restyle.evaluation._outputs import Column, Outputs, checked_column
 from restyle.evaluation._scorecard import Scorecard, Statistics
 from restyle.evaluation._signature import judge_hash
 from restyle.metrics import Metric
-from restyle.metrics import metrics as registry
 from restyle.settings import setting
 from restyle.text.clean import clean as cleaned
-
-# What is computed when nothing is asked for, as far as it is installed and its needs are given. The rest is overlap.
-DEFAULT_METRICS = ("acc", "sim_ref", "sim_input", "fl", "bleu", "self-bleu", "chrf", "copy-rate")
 
 
 @dataclass(frozen=True)
@@ -30,6 +27,7 @@ class ScoreSettings:
     """What is computed, of which texts, and how sure it is."""
 
     metrics: tuple[str, ...] | None = setting(None, "metrics by name, with commas (`restyle metrics`); none: no metric")
+    judges: JudgeSet = setting("report", "the set of trained judges; select is to choose outputs with, not to report")
     aggregate: tuple[str, ...] = setting((), 'another product, such as "J2=acc*sim_ref*(fl>=0.5)"; may be repeated')
     thresholds: tuple[float, float, float, float] = setting(
         THRESHOLDS, "t of Pang and Gimpel's GM_t, where acc, sim and ppl are there; given four times"
@@ -106,7 +104,8 @@ def score_systems(
     cards = []
     for outputs in systems:
         texts = _cleaned(outputs) if settings.clean else outputs
-        judges = [Judge(metric, cache, progress) for metric in _chosen(metrics, texts)]
+        asked_for, left_out = chosen(metrics, texts, settings.judges)
+        judges = [Judge(metric, cache, progress) for metric in asked_for]
         for judge in judges:
             judge.check(texts)  # before any judge has worked for an hour
         card = _judged(texts, judges, settings)
@@ -120,7 +119,7 @@ def score_systems(
         if any(each.system == "NAIVE" for each in baselines[asked]):
             card = replace(card, options={**card.options, "naive": str(naive)})
         card = replace(card, baselines=baselines[asked])
-        cards.append(replace(card, notes=tuple(_notes(card))))
+        cards.append(replace(card, notes=(*left_out, *_notes(card))))
     return cards
 
 
@@ -172,6 +171,8 @@ def _options(outputs: Outputs, facts: Mapping[str, Mapping[str, str]], settings:
     # The sum does not depend on the order of the sentences.
     options["data"] = f"{int(outputs.asked.sum()):016x}"[:8]
     options["text"] = "clean" if settings.clean else "raw"
+    if settings.judges != "report":
+        options["judges"] = settings.judges
     if picked := _picked_by_reporting_judges(outputs, facts):
         options["selected-with"] = "+".join(picked)
     return options
@@ -179,10 +180,14 @@ def _options(outputs: Outputs, facts: Mapping[str, Mapping[str, str]], settings:
 
 def _picked_by_reporting_judges(outputs: Outputs, facts: Mapping[str, Mapping[str, str]]) -> list[str]:
     """The metrics, by name or by hash, with which these outputs were selected: their numbers flatter the system."""
-    reporting = {
-        alias: name for name, said in facts.items() for alias in (name, judge_hash(said), f"{name}#{judge_hash(said)}")
-    }
+    reporting = {alias: name for name, said in facts.items() for alias in _called(name, said)}
     return sorted({reporting[judge] for judge in outputs.selected_with if judge in reporting})
+
+
+def _called(name: str, said: Mapping[str, str]) -> set[str]:
+    """What a metric may be called by whoever selects with it: its name, or that of its judge, with or without hash."""
+    judge = said.get("judge", "")
+    return {name, judge_hash(said), f"{name}#{judge_hash(said)}", judge, judge.partition("#")[0]} - {""}
 
 
 def _notes(card: Scorecard) -> list[str]:
@@ -192,6 +197,8 @@ def _notes(card: Scorecard) -> list[str]:
             f"the outputs of {card.system} were selected with {picked}, which also scores them: "
             "report with a judge that had no part in choosing"
         )
+    if card.options.get("judges") == "select":
+        notes.append("judged by the set select, which is for choosing outputs: report with the set report")
     if empty := sum(not text.strip() for text in card.outputs.outputs):
         notes.append(f"{empty:,} of {len(card):,} outputs of {card.system} are empty")
     multiplied = {name for formula in card.products for name in formula.columns}
@@ -202,31 +209,6 @@ def _notes(card: Scorecard) -> list[str]:
     if card.baselines and not any(each.system == "NAIVE" for each in card.baselines):
         notes.append("no NAIVE row: it needs target styles, and sentences of them to draw from")
     return notes
-
-
-def _chosen(wanted: Sequence[str | Metric] | None, outputs: Outputs) -> list[Metric]:
-    """The metrics that were asked for; else those of the defaults that can be computed and are not given."""
-    if wanted is not None:
-        return [registry[metric]() if isinstance(metric, str) else metric for metric in wanted]
-    have = {
-        name
-        for name, lines in (("inputs", outputs.inputs), ("references", outputs.references), ("target", outputs.targets))
-        if lines is not None
-    }
-    chosen: list[Metric] = []
-    missing: list[MissingExtra] = []
-    for name in DEFAULT_METRICS:
-        if name in registry and name not in outputs.columns:
-            try:
-                metric = registry[name]()
-            except MissingExtra as error:
-                missing.append(error)
-                continue
-            if metric.needs <= have:
-                chosen.append(metric)
-    if missing and not chosen and not outputs.columns:
-        raise missing[0]
-    return chosen
 
 
 def _cleaned(outputs: Outputs) -> Outputs:

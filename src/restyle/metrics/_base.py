@@ -63,6 +63,31 @@ class Metric(Protocol):
 
 metrics: Registry[type[Metric]] = Registry("metric")
 for _name, _target, _extra, _summary in (
+    ("acc", "style:StyleAccuracy", "local", "1 when a trained judge finds the target style in the output (STRAP 3.1)"),
+    ("acc-prob", "style:StyleProbability", "local", "the probability that the judge of acc gives the target style"),
+    (
+        "acc-linear",
+        "style:LinearStyleAccuracy",
+        "judge",
+        "acc by n-grams and logistic regression, whose words can be read",
+    ),
+    ("sim_input", "similarity_minilm:SimInput", "local", "meaning shared with the input: cosine of MiniLM's vectors"),
+    ("sim_ref", "similarity_minilm:SimRef", "local", "meaning shared with the nearest reference, likewise"),
+    (
+        "sim-glove",
+        "similarity_glove:SimGlove",
+        "text",
+        "meaning shared with the input: idf-weighted word vectors (Pang 3.2)",
+    ),
+    ("sim-glove-ref", "similarity_glove:SimGloveRef", "text", "meaning shared with the nearest reference, likewise"),
+    ("fl", "fluency:Fluency", "local", "1 when a judge trained on CoLA finds the output acceptable (STRAP 3.1)"),
+    (
+        "fl-prob",
+        "fluency:FluencyProbability",
+        "local",
+        "the probability that the judge of fl gives of being acceptable",
+    ),
+    ("ppl", "fluency:Perplexity", "local", "perplexity under a language model, per token of it"),
     ("unigram-f1", "overlap:UnigramF1", "text", "words shared with the input, SQuAD-normalised: F1"),
     ("unigram-precision", "overlap:UnigramPrecision", "text", "share of the output's words that stand in the input"),
     ("jaccard", "overlap:Jaccard", "text", "distinct words shared with the input, of all distinct words of both"),

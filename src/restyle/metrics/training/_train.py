@@ -1,0 +1,151 @@
+"""From settings to a judge in a folder, with its card."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from restyle.errors import UsageError
+from restyle.metrics.judges import (
+    WEIGHTS_FILES,
+    Card,
+    Judge,
+    LinearJudge,
+    NetworkJudge,
+    Result,
+    load_judge,
+    sha256_of,
+    write_card,
+)
+from restyle.metrics.training._data import JudgeData, Labelled, gathered, sources_of, with_broken
+from restyle.metrics.training._measures import best_threshold, measured
+from restyle.metrics.training._readme import readme
+from restyle.metrics.training._settings import JudgeSettings
+from restyle.records import writing_to
+
+
+def train_judge(settings: JudgeSettings, folder: Path, *, shown: bool | None = None) -> Card:
+    """Train a judge into a folder, measure it, and write its card; the same command goes on where it was killed.
+
+    The sentences that it is measured on are never trained on, nor those that give them away.
+    """
+    data = data_for(settings)
+    if settings.kind == "linear":
+        _train_linear(settings, data, folder)
+    else:
+        _train_network(settings, data, folder, shown)
+    return carded(settings, data, folder)
+
+
+def data_for(settings: JudgeSettings) -> JudgeData:
+    """The sentences that these settings name."""
+    drawn: dict[str, Any] = {"share": settings.share, "seed": settings.seed}
+    data = gathered(sources_of(settings.corpora), settings.part, limit=settings.limit, **drawn)
+    if settings.broken:
+        broken = sources_of(settings.broken, least=1)
+        data = with_broken(data, broken, settings.part, limit=settings.broken_limit, **drawn)
+    return data
+
+
+def carded(settings: JudgeSettings, data: JudgeData, folder: Path, *, hardware: str | None = None) -> Card:
+    """Measure the weights in a folder and write card and README beside them.
+
+    `hardware` is what they were trained on, where that is another machine.
+    """
+    labels = data.train.labels
+    card = Card(
+        name=settings.full_name,
+        kind=settings.kind,
+        task=settings.task,
+        part=settings.part,
+        labels=labels,
+        aliases=dict(settings.aliases),
+        network=_known(asdict(settings.of_network())) if settings.kind == "network" else {},
+        beside=load_judge(settings.beside).card.fingerprint if settings.beside else "",
+        corpora=settings.corpora,
+        sentences=data.train.counts(),
+        seed=settings.seed,
+        command=settings.command(),
+        first=load_judge(settings.start).card.command if settings.start else "",
+        hardware=_hardware(settings) if hardware is None else hardware,
+    )
+    card = replace(card, sha256=sha256_of(card, folder))
+    judge = _judge(card, folder)
+    if settings.task == "fluency":
+        # Two linguists' sentences in three are acceptable: at 0.5 a careful judge misses most of the others.
+        card = replace(card, threshold=_threshold(judge, data.valid))
+        judge.card = card
+    card = replace(card, results={"valid": _result(judge, data.valid), "test": _result(judge, data.test)})
+    write_card(card, folder)
+    with writing_to(folder):
+        (folder / "README.md").write_text(readme(card), encoding="utf-8")
+    return card
+
+
+def _train_linear(settings: JudgeSettings, data: JudgeData, folder: Path) -> None:
+    from restyle.metrics.ngram_classifier import NgramClassifier
+
+    labels = data.train.labels
+    texts, numbers = data.train.columns(labels)
+    NgramClassifier.fit(texts, numbers, labels, seed=settings.seed).save(folder / WEIGHTS_FILES["linear"])
+
+
+def _train_network(settings: JudgeSettings, data: JudgeData, folder: Path, shown: bool | None) -> None:
+    from restyle.nets.classifier_training import Examples, fit
+    from restyle.nets.encoder import EncoderClassifier, weights_in
+
+    labels, training = data.train.labels, settings.of_training()
+    network = EncoderClassifier.new(labels, settings.of_network(), seed=settings.seed, dropout=training.dropout)
+    if settings.start:
+        network.restore(weights_in(_first(settings.start, labels).folder))
+    texts, true = data.valid.columns(labels)
+
+    def quality(network: Any) -> float:
+        return measured(true, network.probabilities(texts).argmax(1), len(labels)).mcc
+
+    fit(network, Examples(*data.train.columns(labels)), training, folder, quality=quality, shown=shown)
+    network.save(folder)
+
+
+def _first(named: str, labels: Sequence[str]) -> Judge:
+    """The judge to go on from; UsageError when its labels are others."""
+    judge = load_judge(named)
+    if judge.card.labels != tuple(labels):
+        raise UsageError(
+            f"{judge.card.name} tells {', '.join(judge.card.labels)} apart, and these corpora {', '.join(labels)}: "
+            "it cannot be gone on from"
+        )
+    return judge
+
+
+def _hardware(settings: JudgeSettings) -> str:
+    if settings.kind == "linear":
+        return "CPU, float64"
+    from restyle.nets.device import hardware
+
+    return hardware()
+
+
+def _judge(card: Card, folder: Path) -> Judge:
+    return NetworkJudge(card, folder) if card.kind == "network" else LinearJudge(card, folder)
+
+
+def _threshold(judge: Judge, valid: Labelled) -> float:
+    texts, true = valid.columns(judge.card.labels)
+    return best_threshold(judge.probabilities(texts)[:, 0], np.asarray(true) == 0)
+
+
+def _result(judge: Judge, part: Labelled) -> Result:
+    labels: Sequence[str] = judge.card.labels
+    texts, true = part.columns(labels)
+    said = judge.verdicts(texts)
+    # An empty sentence gets no label; corpora hold none, as the loaders leave them out.
+    return measured(true, [labels.index(label) if label else 0 for label in said], len(labels))
+
+
+def _known(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}
