@@ -145,7 +145,7 @@ def _keep_layers(body: nn.Module, layers: int | None) -> None:
 
 def _quietly(load: Any, source: Any, **options: Any) -> Any:
     """Call a loader of transformers without its bars and reports, and with one line where it fails."""
-    with _hushed():
+    with hushed():
         try:
             return load(source, **options)
         except (OSError, ValueError) as error:
@@ -154,7 +154,8 @@ def _quietly(load: Any, source: Any, **options: Any) -> Any:
 
 
 @contextmanager
-def _hushed() -> Iterator[None]:
+def hushed() -> Iterator[None]:
+    """While it lasts, transformers says nothing: no bars, no reports, no warnings to its own developers."""
     from transformers.utils import logging as transformers_logging
 
     bars = transformers_logging.is_progress_bar_enabled()

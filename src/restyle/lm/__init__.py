@@ -1,0 +1,1 @@
+"""A causal language model as a sequence-to-sequence model: bases, adapters, tuning, decoding."""

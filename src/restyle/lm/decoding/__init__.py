@@ -1,0 +1,6 @@
+"""Decoding engines: a base model with its adapters, prompts in, sentences out."""
+
+from restyle.lm.decoding._base import Candidate, Decoding, Engine, Prompt
+from restyle.lm.decoding._open import ENGINES, open_engine
+
+__all__ = ["ENGINES", "Candidate", "Decoding", "Engine", "Prompt", "open_engine"]

@@ -1,0 +1,6 @@
+"""Tuning a base model on pairs of sentences."""
+
+from restyle.lm.training._settings import TuneSettings
+from restyle.lm.training._tune import Pairs, Tuned, tune
+
+__all__ = ["Pairs", "TuneSettings", "Tuned", "tune"]
