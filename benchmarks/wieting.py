@@ -1,33 +1,41 @@
 """How fast the bundled similarity model scores, and how well, beside people, the published model and MiniLM.
 
     python benchmarks/wieting.py                                       # 100,000 made-up pairs
-    RESTYLE_DATA=../data python benchmarks/wieting.py --quality        # the tables of its card
+    RESTYLE_DATA=../data python benchmarks/wieting.py --quality        # the figures of its card (--save)
 
 The quality is the correlation with human scores on the STS benchmark, and, on the Shakespeare test, with the scores
 that the published model of Wieting et al. 2019 gave the same pairs of output and reference (`pp_scores` of STRAP's
-release), for each judged system and for all together; intervals are 95% of bootstrap resamples of the pairs.
+release), for each judged system and for all together; intervals are 95% of bootstrap resamples of the pairs. MiniLM
+makes it six minutes of two cores, without it (`--no-minilm`) it is one.
 MiniLM is all-MiniLM-L6-v2, with torch; `--model` names another folder than the bundled one.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import platform
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from importlib import resources
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from restyle.nets.wieting import Wieting, bundled
+from restyle.nets.wieting import Wieting
+from restyle.nets.wieting_card import note_figures
 
 Column = NDArray[np.float64]
 Judge = Callable[[Sequence[str], Sequence[str]], Column]
+# What it is compared with, by which measure, what that says, and what each judge says.
+Test = tuple[str, str, Column, dict[str, Column]]
 # Outputs of systems, and COPY; the reference folder compares each reference with itself.
 JUDGED = ("dlsm", "unmt", "transform-delete-generate", "copy")
 SYSTEMS = JUDGED[:3]
+BUNDLED = str(resources.files("restyle") / "packs" / "judges" / "sim-wieting")
 
 
 def main() -> None:
@@ -37,11 +45,12 @@ def main() -> None:
     parser.add_argument("--quality", action="store_true", help="print the correlations; needs $RESTYLE_DATA")
     parser.add_argument("--only", choices=("sts", "judged"), help="one of the two tables")
     parser.add_argument("--no-minilm", action="store_true", help="leave MiniLM out")
-    parser.add_argument("--model", help="a folder that `restyle similarity train` made")
+    parser.add_argument("--model", default=BUNDLED, help="a folder that `restyle similarity train` made")
+    parser.add_argument("--save", action="store_true", help="write the quality on the card of the model")
     parser.add_argument("--resamples", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    model = Wieting.load(options.model) if options.model else bundled()
+    model = Wieting.load(options.model)
     print(f"{model.fingerprint}; Python {platform.python_version()}, {os.cpu_count()} cores; seed {options.seed}\n")
     if not options.quality:
         throughput(model, options.pairs, random.Random(options.seed))
@@ -49,10 +58,9 @@ def main() -> None:
     judges: dict[str, Judge] = {"ours": model.similarity}
     if not options.no_minilm:
         judges["MiniLM"] = minilm()
-    if options.only != "judged":
-        sts_benchmark(judges)
-    if options.only != "sts":
-        judged_systems(judges, options.resamples, options.seed)
+    figures = list(quality(judges, options.only, options.resamples, options.seed))
+    if options.save:
+        note_figures(options.model, figures)
 
 
 def throughput(model: Wieting, count: int, generator: random.Random) -> None:
@@ -74,26 +82,37 @@ def throughput(model: Wieting, count: int, generator: random.Random) -> None:
     print(f"{count:,} pairs in {took:.1f} s ({busy:.1f} s of one core): {count / busy:,.0f} pairs a second and core")
 
 
-def sts_benchmark(judges: dict[str, Judge]) -> None:
-    """Pearson and Spearman with the human scores."""
-    from scipy.stats import pearsonr, spearmanr
+def quality(judges: dict[str, Judge], only: str | None, resamples: int, seed: int) -> Iterator[dict[str, Any]]:
+    """Print each correlation of each judge with its interval, and give it as the card has it."""
+    print(f"{'compared with':<44}{'pairs':>7}  {'measure':<9}" + "".join(f"{name:>24}" for name in judges))
+    tests = sts_benchmark(judges) if only != "judged" else iter(())
+    tests = itertools.chain(tests, judged_systems(judges) if only != "sts" else ())
+    for test, measure, theirs, scores in tests:
+        figure: dict[str, Any] = {"test": test, "pairs": len(theirs), "measure": measure}
+        line = f"{test:<44}{len(theirs):>7,}  {measure:<9}"
+        for name, ours in scores.items():
+            figure[name] = with_interval(MEASURES[measure], ours, theirs, resamples, np.random.default_rng(seed))
+            value, low, high = figure[name]
+            line += f"{value:>8.3f} [{low:.3f}, {high:.3f}]"
+        print(line, flush=True)
+        yield figure
 
+
+def sts_benchmark(judges: dict[str, Judge]) -> Iterator[Test]:
+    """What people say of the pairs of the STS benchmark."""
     from restyle.corpora import rows
 
-    print(f"{'STS benchmark':<28}{'pairs':>7}" + "".join(f"{name + ' r':>12}{name + ' rho':>12}" for name in judges))
     for part in ("dev", "test"):
         pairs = list(rows("stsb", part))
-        human = [pair["score"] for pair in pairs]
-        line = f"{part:<28}{len(pairs):>7,}"
-        for judge in judges.values():
-            scores = judge([pair["text"] for pair in pairs], [pair["other"] for pair in pairs])
-            line += f"{pearsonr(scores, human).statistic:>12.3f}{spearmanr(scores, human).statistic:>12.3f}"
-        print(line)
-    print()
+        human = np.array([pair["score"] for pair in pairs])
+        texts, others = [pair["text"] for pair in pairs], [pair["other"] for pair in pairs]
+        scores = {name: judge(texts, others) for name, judge in judges.items()}
+        for measure in MEASURES:
+            yield f"people, STS benchmark {part}", measure, human, scores
 
 
-def judged_systems(judges: dict[str, Judge], resamples: int, seed: int) -> None:
-    """Spearman with the published model's scores."""
+def judged_systems(judges: dict[str, Judge]) -> Iterator[Test]:
+    """What the published model says of outputs and their references."""
     from restyle.corpora import rows
 
     published: dict[str, Column] = {}
@@ -103,28 +122,41 @@ def judged_systems(judges: dict[str, Judge], resamples: int, seed: int) -> None:
         published[system] = np.array([pair["scores"]["sim_ref"] for pair in pairs])
         for name, judge in judges.items():
             scores[name][system] = judge([pair["output"] for pair in pairs], [pair["references"][0] for pair in pairs])
-    print(f"{'Spearman with pp_scores':<28}{'pairs':>7}" + "".join(f"{name:>24}" for name in judges))
     pools = {**{system: (system,) for system in JUDGED}, "the three systems": SYSTEMS, "all four": JUDGED}
     for title, pool in pools.items():
+        ours = {name: np.concatenate([of_judge[system] for system in pool]) for name, of_judge in scores.items()}
         theirs = np.concatenate([published[system] for system in pool])
-        line = f"{title:<28}{len(theirs):>7,}"
-        for name in judges:
-            ours = np.concatenate([scores[name][system] for system in pool])
-            value, low, high = with_interval(ours, theirs, resamples, np.random.default_rng(seed))
-            line += f"{value:>8.3f} [{low:.3f}, {high:.3f}]"
-        print(line)
+        yield f"published model, {title}", "Spearman", theirs, ours
 
 
 def with_interval(
-    ours: Column, theirs: Column, resamples: int, generator: np.random.Generator
-) -> tuple[float, float, float]:
-    """Spearman's rho and its percentile bootstrap interval."""
+    measure: Callable[[Column, Column], float],
+    ours: Column,
+    theirs: Column,
+    resamples: int,
+    generator: np.random.Generator,
+) -> list[float]:
+    """A correlation and the two ends of its percentile bootstrap interval."""
+    drawn = (generator.integers(len(ours), size=len(ours)) for _ in range(resamples))
+    low, high = np.quantile([measure(ours[rows], theirs[rows]) for rows in drawn], [0.025, 0.975])
+    return [round(float(value), 6) for value in (measure(ours, theirs), low, high)]
+
+
+def pearson(ours: Column, theirs: Column) -> float:
+    """Pearson's r."""
+    from scipy.stats import pearsonr
+
+    return float(pearsonr(ours, theirs).statistic)
+
+
+def spearman(ours: Column, theirs: Column) -> float:
+    """Spearman's rho."""
     from scipy.stats import spearmanr
 
-    drawn = (generator.integers(len(ours), size=len(ours)) for _ in range(resamples))
-    values = [spearmanr(ours[rows], theirs[rows]).statistic for rows in drawn]
-    low, high = np.quantile(values, [0.025, 0.975])
-    return float(spearmanr(ours, theirs).statistic), float(low), float(high)
+    return float(spearmanr(ours, theirs).statistic)
+
+
+MEASURES = {"Pearson": pearson, "Spearman": spearman}
 
 
 def minilm() -> Judge:

@@ -3,6 +3,7 @@
 import itertools
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,8 +18,10 @@ from restyle.errors import Corrupt, InputError, UsageError
 from restyle.metrics import Batch
 from restyle.metrics.similarity import SimWieting, SimWietingReference
 from restyle.nets.wieting import Wieting, bundled
+from restyle.nets.wieting_card import note_figures, readme
 from restyle.nets.wieting_pairs import gathered, merged, split
 from restyle.nets.wieting_settings import TrainSettings
+from restyle.settings import read_toml
 
 torch = pytest.importorskip("torch")
 
@@ -249,9 +252,9 @@ training.train(toy_groups(), sys.argv[1], TOY, checkpoint_seconds=0)
         assert not (killed / "judge.toml").exists()
 
         train(toy_groups(), killed, TOY)
-        for name in ("vectors.safetensors", "subwords.model", "judge.toml"):
+        for name in ("vectors.safetensors", "subwords.model", "judge.toml", "README.md"):
             assert (killed / name).read_bytes() == (folder / name).read_bytes()
-        assert sorted(os.listdir(killed)) == ["judge.toml", "subwords.model", "vectors.safetensors"]
+        assert sorted(os.listdir(killed)) == ["README.md", "judge.toml", "subwords.model", "vectors.safetensors"]
 
     def test_a_finished_training_is_not_done_again(self, toy):
         _, folder = toy
@@ -288,3 +291,36 @@ class TestTheFolder:
     def test_a_folder_without_a_model_says_how_to_make_one(self, tmp_path):
         with pytest.raises(InputError, match="restyle similarity train"):
             Wieting.load(tmp_path)
+
+
+class TestTheCard:
+    FIGURE = {"test": "people, a test", "pairs": 1000, "measure": "Spearman", "ours": [0.8123, 0.79, 0.83]}
+
+    def test_the_bundled_one_says_all_that_is_known(self):
+        folder = Path(str(resources.files("restyle") / "packs" / "judges" / "sim-wieting"))
+        card, page = read_toml(folder / "judge.toml"), (folder / "README.md").read_text(encoding="utf-8")
+        assert page == readme(card)
+        assert all(file["sha256"] in page for file in card["files"].values())
+        assert all(f"| {corpus} |" in page for corpus in card["data"].split(", "))
+        assert len(card["figures"]) == 10
+
+    def test_a_model_of_ones_own_comes_with_one(self, toy):
+        model, folder = toy
+        page = (folder / "README.md").read_text(encoding="utf-8")
+        assert page.startswith("# toy\n")
+        assert f"{model.card['trained_on']['sentences']:,} sentences" in page
+        assert "Licence" not in page  # of sentences that no catalogue knows nothing can be said
+
+    def test_known_corpora_are_named_with_their_licence_and_the_command(self):
+        page = readme({"name": "mine", "data": "pan, bible", "settings": {"vocabulary": 8000, "seed": 0}})
+        assert "| pan | Sentence pairs" in page
+        assert "| MIT |" in page
+        assert "restyle similarity train --out mine --vocabulary 8000\n" in page
+
+    def test_figures_are_noted_and_change_no_score(self, toy, tmp_path):
+        model, folder = toy
+        shutil.copytree(folder, tmp_path / "toy")
+        note_figures(tmp_path / "toy", [self.FIGURE])
+        page = (tmp_path / "toy" / "README.md").read_text(encoding="utf-8")
+        assert "| people, a test | 1,000 | Spearman | 0.812 [0.790, 0.830] |" in page
+        assert Wieting.load(tmp_path / "toy").fingerprint == model.fingerprint

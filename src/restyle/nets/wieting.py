@@ -8,7 +8,6 @@ vectors, needs torch.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
@@ -16,14 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tomli_w
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from restyle.errors import Corrupt, InputError
-from restyle.records import writing_to
+from restyle.nets.wieting_card import CARD, card_files, write_whole
 from restyle.settings import read_toml
 from restyle.text.bpe import Subwords
 from restyle.text.clean import clean
@@ -31,7 +29,7 @@ from restyle.text.clean import clean
 Floats = NDArray[np.float32]
 Column = NDArray[np.float64]
 
-CARD, VECTORS, SUBWORDS = "judge.toml", "vectors.safetensors", "subwords.model"
+VECTORS, SUBWORDS = "vectors.safetensors", "subwords.model"
 _KIND = "wieting"
 # Pairs scored at a time: a few MB of vectors, whatever the number of pairs.
 _AT_ONCE = 4096
@@ -108,13 +106,8 @@ class Wieting:
         folder = Path(folder)
         files = {VECTORS: save_tensors(_quantised(self.vectors)), SUBWORDS: self._subwords_file}
         hashes = {name: {"sha256": _sha256(held), "bytes": len(held)} for name, held in files.items()}
-        card = tomli_w.dumps({"kind": _KIND, **self.card, "files": hashes})
-        with writing_to(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-            for name, held in {**files, CARD: card.encode()}.items():
-                partial = folder / f".{name}.part"
-                partial.write_bytes(held)
-                os.replace(partial, folder / name)
+        card = {"kind": _KIND, **self.card, "files": hashes}
+        write_whole(folder, {**files, **card_files(card)})
 
     @classmethod
     def load(cls, folder: str | Path) -> Wieting:

@@ -26,7 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restyle.errors import InputError, MissingExtra, UsageError
-from restyle.nets.wieting import CARD, SUBWORDS, Wieting, prepared
+from restyle.nets.wieting import SUBWORDS, Wieting, prepared
+from restyle.nets.wieting_card import CARD
 from restyle.nets.wieting_pairs import Group, merged, split
 from restyle.nets.wieting_settings import TrainSettings
 from restyle.progress import progress_bar
