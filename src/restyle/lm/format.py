@@ -42,7 +42,11 @@ class PairFormat:
 
     def prompts(self, texts: Sequence[str]) -> list[list[int]]:
         """What the model is given, for each text; what is longer than `max_subwords` is cut at its end."""
-        return [[*self._begin, *ids[: self.max_subwords], *self._separator] for ids in self._subwords.encode(texts)]
+        width = self._subwords.width
+        room = width or self.max_subwords
+        found = (ids[:room] for ids in self._subwords.encode(texts))
+        padded = ([*[self.end] * (width - len(ids)), *ids] for ids in found) if width else found
+        return [[*self._begin, *ids, *self._separator] for ids in padded]
 
     def lengths(self, texts: Sequence[str]) -> list[int]:
         """The subwords of each text."""

@@ -16,6 +16,8 @@ from tokenizers import Tokenizer
 from restyle.errors import Corrupt, InputError
 
 TOKENIZER_FILE, MARKS_FILE = "tokenizer.json", "marks.json"
+# Under which a tokenizer's configuration keeps the width of inputs, where the base was tuned with one.
+WIDTH = "input_width"
 
 
 class Subwords(Protocol):
@@ -29,6 +31,11 @@ class Subwords(Protocol):
     @property
     def end(self) -> int:
         """What a text ends with."""
+        ...
+
+    @property
+    def width(self) -> int | None:
+        """To how many numbers an input is padded, where the base was tuned so (see `segments`)."""
         ...
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
@@ -52,6 +59,7 @@ class TransformersSubwords:
             )
         self.begin = None if tokenizer.bos_token_id is None else int(tokenizer.bos_token_id)
         self.end = int(tokenizer.eos_token_id)
+        self.width: int | None = tokenizer.init_kwargs.get(WIDTH)
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The numbers of each text."""
@@ -73,7 +81,7 @@ class TransformersSubwords:
         if not isinstance(backend, Tokenizer):
             raise InputError(f"the tokenizer of {self._tokenizer.name_or_path} cannot be written as {TOKENIZER_FILE}")
         backend.save(str(Path(folder) / TOKENIZER_FILE))
-        marks = {"begin": self.begin, "end": self.end}
+        marks = {"begin": self.begin, "end": self.end, "width": self.width}
         (Path(folder) / MARKS_FILE).write_text(json.dumps(marks), encoding="utf-8")
 
 
@@ -87,6 +95,7 @@ class FileSubwords:
             marks = json.loads((Path(folder) / MARKS_FILE).read_text(encoding="utf-8"))
             self.begin: int | None = marks["begin"]
             self.end: int = marks["end"]
+            self.width: int | None = marks["width"]
         except Exception as error:  # tokenizers raises nothing more special
             raise Corrupt(f"{folder} holds no whole tokenizer ({error}); remove it and run the same command") from error
         self._tokenizer.no_padding()

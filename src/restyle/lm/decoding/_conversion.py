@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from restyle.lm.adapters import Adapter
 
 # Changes with what this module writes.
-_LAYOUT = 1
+_LAYOUT = 2
 # Engines are some hundred megabytes each, and every strength and mix is one: the longest unused make room.
 _MOST_ENGINES = 32
 
@@ -91,6 +91,8 @@ def _written(model: Any, tokenizer: Any, folder: Path) -> None:
 
         def _load(self) -> Any:
             spec = super()._load()
+            # Read though never met: a vocabulary of bytes needs no such mark, and CTranslate2 wants one.
+            spec.config.unk_token = spec.config.unk_token or spec.config.eos_token
             spec._alias_variables = lambda: _alias(spec)
             return spec
 

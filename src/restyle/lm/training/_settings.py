@@ -15,6 +15,7 @@ class TuneSettings:
     base: str = setting("smollm2-135m", "the base model: of a wheel, of the Hugging Face hub, or a folder")
     rank: int = setting(32, "rank of the adapters; 0 tunes all weights", minimum=0)
     max_subwords: int = setting(50, "longest input and output, in subwords (STRAP App. A.2)", minimum=4)
+    segments: bool = setting(False, "inputs of one width and segments (STRAP App. A.2), for GPT-2 bases of rank 0")
     epochs: float = setting(3.0, "how often every pair is seen (STRAP: 2 to 3)", minimum=0)
     batch_size: int = setting(32, "pairs a step", minimum=1)
     learning_rate: float = setting(5e-4, "warmed up, then decayed to zero in a line", minimum=0)
@@ -31,3 +32,5 @@ class TuneSettings:
     def __post_init__(self) -> None:
         if not self.epochs:
             raise UsageError("epochs is 0: nothing would be learned")
+        if self.segments and self.rank:
+            raise UsageError(f"segments need all weights tuned: set rank to 0, not {self.rank}")

@@ -18,6 +18,7 @@ from restyle.errors import UsageError
 from restyle.lm.adapters import Adapter
 from restyle.lm.bases import Base, load_base
 from restyle.lm.format import PairFormat, Sequence2
+from restyle.lm.segments import with_segments, without_segments
 from restyle.lm.training._batches import collate
 from restyle.lm.training._callbacks import Progress, Stopping, has_converged
 from restyle.lm.training._loss import learn_outputs_alone
@@ -79,6 +80,8 @@ def tune(
     processes = PartialState(cpu=not torch.cuda.is_available())
     set_seed(settings.seed)
     loaded = load_base(settings.base)
+    if settings.segments:
+        loaded = with_segments(loaded, settings.max_subwords)
     format_ = loaded.format(settings.max_subwords)
     sequences = {name: _fitting(format_, pairs) for name, pairs in (("train", train), ("dev", dev))}
     for name, found in sequences.items():
@@ -105,11 +108,14 @@ def tune(
             Progress(what, shown, list(dev.inputs[: settings.samples]), _writer(model, format_), log),
         ],
     )
-    _train(trainer, plan, checkpoint, settings.patience)
+    with hushed():
+        _train(trainer, plan, checkpoint, settings.patience)
     dev_loss = math.nan if trainer.state.best_metric is None else trainer.state.best_metric
     if not math.isfinite(dev_loss):
         raise UsageError(f"the dev loss is no number any more: lower the learning rate ({settings.learning_rate})")
     adapter = Adapter.of(model) if settings.rank else None
+    if settings.segments:
+        without_segments(model)
     kept = folder if settings.rank else _saved(model, loaded, folder / "model")
     return Tuned(adapter, kept, dev_loss, trainer.state.global_step, time.monotonic() - started)
 
