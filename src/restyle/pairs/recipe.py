@@ -8,45 +8,25 @@ Same recipe, same corpora, same bytes. No sentence that is held out for testing 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import islice, pairwise, product
+from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from restyle.corpora import HeldOut, load, rows
-from restyle.errors import InputError
+from restyle.corpora import HeldOut, load, tables
+from restyle.errors import InputError, SettingsError, UnknownName
 from restyle.pairs.filtering import kept
 from restyle.pairs.settings import FilterSettings, preset
+from restyle.pairs.soundness import CHECKS, first_fault
+from restyle.pairs.sources import Source, offered
 from restyle.progress import progress_bar
 from restyle.records import Record, RecordWriter
 from restyle.settings import from_dict, read_toml, save_beside, setting
-from restyle.text.clean import clean
+from restyle.text.truecase import Truecaser
 
 _BATCH = 8192
-
-PairsOf = Literal["paraphrases", "captions", "rated", "versions", "paraphrase", "outputs"]
-
-
-@dataclass(frozen=True)
-class Source:
-    """One source of pairs: a table of the catalogue, which pairs its rows hold, and which of them are wanted."""
-
-    name: str = setting("", "what the source is called in the set")
-    register: str = setting("", "what kind of language it is")
-    table: str = setting("", "the table of the catalogue")
-    part: str | None = setting(None, "the part of the table; all when not given")
-    pairs: PairsOf = setting("paraphrases", "how a row makes pairs")
-    most: int = setting(10_000, "pairs taken at most", minimum=1)
-    filter: dict[str, Any] = setting({}, "thresholds that differ from those of the recipe")
-    min_score: float = setting(0.0, "rated: least score of a pair that means the same")
-    texts: tuple[str, ...] = setting((), "versions: those that are to be rewritten; outputs: the styles taken")
-    paraphrases: tuple[str, ...] = setting((), "versions: those that they are rewritten to")
-    without_styles: tuple[str, ...] = setting((), "styles whose rows are left out")
-    below_index: int | None = setting(None, "rows with this index and above are held out")
-    lower_case: bool = setting(False, "the source has lost its capitals: begin sentences, and I, with one again")
-    ending: str = setting("", "the mark that the source has lost at the end of each sentence")
 
 
 @dataclass(frozen=True)
@@ -60,7 +40,13 @@ class Recipe:
     twin: dict[str, Any] = setting({}, "thresholds of the non-diverse twin, over all others")
     valid_share: float = setting(0.02, "share of the pairs that are not trained on", minimum=0, maximum=0.5)
     held_out: tuple[str, ...] = setting((), "test sentences, as corpus/style/split; * is every style")
+    capitals_from: tuple[str, ...] = setting((), "sentences that show how words are capitalised, named likewise")
+    checks: tuple[str, ...] = setting((), f"what a pair must not fail: {', '.join(CHECKS)}")
     source: tuple[Source, ...] = field(default=())
+
+    def thresholds(self, source: Source, *, twin: bool = False) -> FilterSettings:
+        """What a pair of a source must be; the thresholds of the twin stand over all others."""
+        return preset(self.preset, {**self.filter, **source.filter, **(self.twin if twin else {})})
 
 
 class Pair(NamedTuple):
@@ -73,10 +59,22 @@ class Pair(NamedTuple):
 
 
 def read_recipe(file: str | Path) -> Recipe:
-    """The recipe in a TOML file; SettingsError for a key or a value that it cannot have."""
+    """The recipe in a TOML file; SettingsError for a key or a value that it cannot have, UnknownName for a name.
+
+    All of it is looked at now: a slip in the last source should not cost the minutes that the others take.
+    """
     recipe = from_dict(Recipe, read_toml(file), where=str(file))
     if not recipe.source:
         raise InputError(f"{file} names no source; each is a [[source]] table")
+    for part in (*recipe.held_out, *recipe.capitals_from):
+        if part.count("/") != 2:
+            raise SettingsError(f"{file}: {part!r} names no sentences; it should be corpus/style/split")
+    for check in (*recipe.checks, *(check for source in recipe.source for check in source.without_checks)):
+        if check not in CHECKS:
+            raise UnknownName("check", check, CHECKS)
+    for source in recipe.source:
+        tables.entry(source.table)
+        recipe.thresholds(source), recipe.thresholds(source, twin=True)
     return recipe
 
 
@@ -86,126 +84,89 @@ def build(
     """Make the set of pairs that a recipe describes; `twin` makes its non-diverse twin (STRAP Sec. 5, -Div. PP).
 
     Records have `text`, `paraphrase`, `source`, `register` and `split`. Returns a row for each source: the pairs that
-    it offered, those that give away a held-out sentence, those that the filter kept, and those that were taken.
+    it offered, those that give away a held-out sentence, those that a check found unfit, those that the filter kept,
+    and those that were taken. The twin takes as many from each source as the set itself, where it has as many.
     """
     recipe = read_recipe(file)
-    tests = HeldOut(_sentences(recipe.held_out))
     counts: list[dict[str, Any]] = []
     chosen: list[tuple[Pair, Source]] = []
-    with progress_bar("sources", len(recipe.source), shown=progress) as advance:
+    # Opened first: a place that cannot be written is told before the work, and what is there stays until it is done.
+    with RecordWriter(output) as out, progress_bar("sources", len(recipe.source), shown=progress) as advance:
+        draw = _Draw(recipe, HeldOut(_sentences(recipe.held_out)), Truecaser(_sentences(recipe.capitals_from)))
         for source in recipe.source:
-            count: dict[str, Any] = {"source": source.name, "register": source.register}
-            counts.append(count | {"offered": 0, "leaking": 0, "kept": 0, "taken": 0})
-            chosen += [(pair, source) for pair in _drawn(source, recipe, tests, counts[-1], twin=twin)]
+            drawn, count = draw.of(source, recipe.thresholds(source), source.most)
+            if twin:
+                drawn, count = draw.of(source, recipe.thresholds(source, twin=True), len(drawn))
+            counts.append(count)
+            chosen += [(pair, source) for pair in drawn]
             advance(1)
-    with RecordWriter(output) as out:
         for pair, source in sorted(chosen, key=lambda drawn: drawn[0]):
             out.write(_record(pair, source, recipe))
     save_beside(recipe, output)
     return counts
 
 
-def _drawn(source: Source, recipe: Recipe, tests: HeldOut, count: dict[str, Any], *, twin: bool) -> Iterable[Pair]:
-    """The pairs of a source that are taken: of those that pass, the first by their place in the draw."""
-    settings = _settings(source, recipe, twin=twin)
+@dataclass(frozen=True)
+class _Draw:
+    """What the pairs of every source are held against."""
 
-    def passing() -> Iterator[Pair]:
+    recipe: Recipe
+    tests: HeldOut
+    caser: Truecaser
+
+    def of(self, source: Source, settings: FilterSettings, most: int) -> tuple[list[Pair], dict[str, Any]]:
+        """The pairs of a source that are taken (of those that pass, the first by their place), and the counts."""
+        count = {"offered": 0, "leaking": 0, "unfit": 0, "kept": 0}
+        drawn = heapq.nsmallest(most, self._passing(source, settings, count))
+        return drawn, {"source": source.name, "register": source.register, **count, "taken": len(drawn)}
+
+    def _passing(self, source: Source, settings: FilterSettings, count: dict[str, int]) -> Iterator[Pair]:
         seen: set[tuple[str, str]] = set()
-        offered = _pairs(source, recipe.seed)
-        while batch := list(islice(offered, _BATCH)):
-            count["offered"] += len(batch)
-            clear = [pair for pair in batch if not (tests.leak(pair.text) or tests.leak(pair.paraphrase))]
-            count["leaking"] += len(batch) - len(clear)
-            survive = kept([pair.text for pair in clear], [pair.paraphrase for pair in clear], settings)
-            for pair, survives in zip(clear, survive, strict=True):
+        pairs = self._fit(source, count)
+        while batch := list(islice(pairs, _BATCH)):
+            survive = kept([pair.text for pair in batch], [pair.paraphrase for pair in batch], settings)
+            for pair, survives in zip(batch, survive, strict=True):
                 if survives and (pair.text, pair.paraphrase) not in seen:
                     seen.add((pair.text, pair.paraphrase))
                     count["kept"] += 1
                     yield pair
 
-    drawn = heapq.nsmallest(source.most, passing())
-    count["taken"] = len(drawn)
-    return drawn
+    def _fit(self, source: Source, count: dict[str, int]) -> Iterator[Pair]:
+        """The pairs that give nothing away and fail no check."""
+        checks = [check for check in self.recipe.checks if check not in source.without_checks]
+        for identity, text, paraphrase in offered(source, self.caser):
+            count["offered"] += 1
+            if self._unknown(source, text, paraphrase) or first_fault(text, paraphrase, checks):
+                count["unfit"] += 1
+            elif self.tests.leak(text) or self.tests.leak(paraphrase):
+                count["leaking"] += 1
+            else:
+                place = _place(f"{self.recipe.seed}/{source.name}/{identity}")
+                yield Pair(place, identity, text, paraphrase)
 
+    def _unknown(self, source: Source, text: str, paraphrase: str) -> bool:
+        """Whether a word is unknown to the sentences that show capitals: where those are lost, any; else a new one.
 
-def _settings(source: Source, recipe: Recipe, *, twin: bool) -> FilterSettings:
-    return preset(recipe.preset, {**recipe.filter, **source.filter, **(recipe.twin if twin else {})})
-
-
-def _pairs(source: Source, seed: int) -> Iterator[Pair]:
-    """Every pair that the source offers, cleaned, with its place in the draw."""
-    for row in rows(source.table, source.part):
-        if row.get("style") in source.without_styles:
-            continue
-        if source.below_index is not None and int(row["index"]) >= source.below_index:
-            continue
-        for number, (text, paraphrase) in enumerate(_READERS[source.pairs](row, source)):
-            identity = f"{row['id']}/{number}"
-            text, paraphrase = _restored(text, source), _restored(paraphrase, source)
-            if text and paraphrase:
-                yield Pair(_place(f"{seed}/{source.name}/{identity}"), identity, text, paraphrase)
-
-
-def _paraphrases(row: Record, source: Source) -> Iterator[tuple[str, str]]:
-    yield from ((row["text"], paraphrase) for paraphrase in row["paraphrases"])
-
-
-def _captions(row: Record, source: Source) -> Iterator[tuple[str, str]]:
-    """Each caption with the next: all pairs of them would show one picture twenty times."""
-    yield from pairwise([row["text"], *row["paraphrases"]])
-
-
-def _rated(row: Record, source: Source) -> Iterator[tuple[str, str]]:
-    if row["score"] >= source.min_score:
-        yield row["text"], row["other"]
-
-
-def _versions(row: Record, source: Source) -> Iterator[tuple[str, str]]:
-    """Each version to be rewritten with each that it is rewritten to, where the verse has both."""
-    versions = row["versions"]
-    for text, paraphrase in product(source.texts, source.paraphrases):
-        if text in versions and paraphrase in versions:
-            yield versions[text], versions[paraphrase]
-
-
-def _paraphrase(row: Record, source: Source) -> Iterator[tuple[str, str]]:
-    yield row["text"], row["paraphrase"]
-
-
-def _outputs(row: Record, source: Source) -> Iterator[tuple[str, str]]:
-    """What STRAP wrote in each style, with the paraphrase that it wrote it from: the way back to plain English."""
-    yield from ((text, row["paraphrase"]) for style, text in row["outputs"].items() if style in source.texts)
-
-
-_READERS: dict[PairsOf, Callable[[Record, Source], Iterator[tuple[str, str]]]] = {
-    "paraphrases": _paraphrases,
-    "captions": _captions,
-    "rated": _rated,
-    "versions": _versions,
-    "paraphrase": _paraphrase,
-    "outputs": _outputs,
-}
-
-
-def _restored(text: str, source: Source) -> str:
-    """A sentence as a person would write it, with the capitals and the last mark that its source has lost."""
-    text = clean(text)
-    if source.lower_case:
-        words = [word.capitalize() if word.split("'")[0] == "i" else word for word in text.split(" ")]
-        text = " ".join(words)
-        text = text[:1].upper() + text[1:]
-    if source.ending and text and text[-1].isalnum():
-        text += source.ending
-    return text
+        Such a word may be a name that would not get its capital; in a paraphrase it is mostly a slip of the pen.
+        """
+        if not self.recipe.capitals_from:
+            return False
+        unknown = self.caser.unknown(paraphrase)
+        if source.lower_case:
+            return bool(unknown or self.caser.unknown(text))
+        return any(word.islower() and word not in text.lower() for word in unknown)
 
 
 def _sentences(parts: Iterable[str]) -> Iterator[str]:
+    """The sentences of parts; a part that is nowhere is an error, or a slip would let a test sentence through."""
     for part in parts:
         name, style, split = part.split("/")
         corpus = load(name)
-        for each in corpus.styles if style == "*" else [style]:
-            if corpus.has(each, split):
-                yield from corpus.sentences(each, split, raw=True)
+        styles = [each for each in corpus.styles if corpus.has(each, split)] if style == "*" else [style]
+        if not styles:
+            raise UnknownName(f"split of {name}", split, corpus.splits)
+        for each in styles:
+            yield from corpus.sentences(each, split, raw=True)
 
 
 def _record(pair: Pair, source: Source, recipe: Recipe) -> Record:
