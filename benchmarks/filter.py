@@ -1,7 +1,7 @@
 """Pairs a second of the filter, stage by stage and from file to file, beside the same filter one pair at a time.
 
     python benchmarks/filter.py                       # a million pairs, some two minutes
-    python benchmarks/filter.py --pairs 5000000       # what the issue asks for, some ten
+    python benchmarks/filter.py --pairs 5000000       # some ten
 
 The pairs are made up: ParaNMT's length profile (about 12 words, many short, few long), a score, and paraphrases that
 keep between none and all of the words, in order or turned, so that each stage drops about as many as in Table 8. The

@@ -2,16 +2,20 @@
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
 import sys
 import time
+import tomllib
+from pathlib import Path
 
 import pytest
 
 from restyle import __version__
 from restyle.cli import main
+from restyle.cli.doctor import EXTRAS
 
 HEAVY = ("torch", "pandas", "ray", "fastapi", "spacy", "sklearn", "numba", "transformers")
 
@@ -338,6 +342,18 @@ class TestModels:
 
 
 class TestDoctor:
+    def test_it_knows_every_package_of_every_extra(self):
+        declared = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
+        extras = {
+            extra: {re.split(r"[><=]", package)[0] for package in packages}
+            for extra, packages in declared["optional-dependencies"].items()
+            if extra not in ("all", "dev")
+        }
+        module_of = {"scikit-learn": "sklearn", "fasttext-predict": "fasttext"}
+        assert {extra: set(modules) for extra, modules in EXTRAS.items()} == {
+            extra: {module_of.get(package, package) for package in packages} for extra, packages in extras.items()
+        }
+
     def test_it_says_what_is_here_and_what_to_do(self, capfd, monkeypatch, tmp_path):
         monkeypatch.setenv("RESTYLE_DATA", str(tmp_path / "absent"))
         code, out, _ = run(capfd, "doctor", "--format", "json")

@@ -8,11 +8,13 @@ from pathlib import Path
 
 from restyle.cli._tables import FormatOption, TableFormat, show
 
-# One package stands for each extra: when it is there, pip put the others there too.
-_EXTRAS = {
-    "local": ("torch", "transformers", "peft", "ctranslate2"),
+# The modules of each extra of pyproject.toml.
+EXTRAS = {
+    "local": ("torch", "transformers", "peft", "accelerate", "gguf", "ctranslate2"),
     "text": ("spacy", "fasttext", "langdetect", "sentencepiece", "numba"),
-    "judge": ("sklearn", "sacrebleu", "scipy"),
+    "judge": ("sklearn", "sacrebleu", "scipy", "nltk", "jinja2"),
+    "parquet": ("pyarrow",),
+    "plot": ("matplotlib",),
     "serve": ("fastapi", "uvicorn", "jinja2"),
     "study": ("sqlalchemy",),
     "ray": ("ray",),
@@ -75,7 +77,7 @@ def _extras() -> list[dict[str, object]]:
     from importlib.util import find_spec
 
     rows = []
-    for extra, packages in _EXTRAS.items():
+    for extra, packages in EXTRAS.items():
         missing = [package for package in packages if find_spec(package) is None]
         state = f"without {', '.join(missing)}" if missing else "installed"
         rows.append(_row(f"[{extra}]", state, not missing, f"pip install 'restyle[{extra}]'" if missing else ""))
@@ -93,5 +95,5 @@ def _models() -> list[dict[str, object]]:
         except UsageError:  # a mirror that is none, which has its own row
             here = False
         # A model that is not here yet is no fault: it is fetched when a command first needs it.
-        rows.append(_row(name, "here" if here else f"fetched on first use ({model.bytes >> 20} MB)", fine=True))
+        rows.append(_row(name, "here" if here else f"fetched on first use ({model.bytes / 1e6:.1f} MB)", fine=True))
     return rows
