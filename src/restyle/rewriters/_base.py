@@ -18,6 +18,14 @@ from restyle.registry import Registry
 from restyle.settings import read_toml
 
 SYSTEM_FILE = "system.toml"
+# A folder with this file is a style pack (strap/_pack.py).
+_PACK_FILE = "style.toml"
+
+
+# What must stay in a rewrite unless it is said otherwise: what patterns find (see strap/_keeping.py).
+DEFAULT_KEEP = ("addresses", "numbers")
+# Beyond this the sum of two adapters is neither of them.
+MOST_STRENGTH = 1.5
 
 
 @dataclass(frozen=True)
@@ -28,6 +36,8 @@ class Request:
     from_: str | None = None
     candidates: int = 1
     nucleus: float = 0.0  # 0 is greedy; p of nucleus sampling (Holtzman et al. 2020) otherwise
+    strength: float = 1.0  # how much of the style: 0 is none
+    keep: tuple[str, ...] = DEFAULT_KEEP  # of names, numbers, addresses, and the kinds of text.entities
     seed: int = 0
     batch_size: int | None = None
     progress: bool = False
@@ -37,11 +47,24 @@ class Request:
             raise UsageError(f"candidates is {self.candidates}; it can be 1 or more")
         if not 0 <= self.nucleus <= 1:
             raise UsageError(f"nucleus is {self.nucleus}; it can be from 0 (greedy) to 1")
+        if not 0 <= self.strength <= MOST_STRENGTH:
+            raise UsageError(f"strength is {self.strength}; it can be from 0 (no style) over 1 to {MOST_STRENGTH}")
 
     def random_for(self, text: str) -> random.Random:
         """The generator for one text: the same whatever else is in the batch and in which order."""
         key = f"{self.seed}\0{self.to}\0{text}".encode("utf-8", "surrogatepass")
         return random.Random(int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big"))
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """What became of a text: its rewrites, best first, and what a reader should know of them."""
+
+    text: str
+    outputs: tuple[str, ...]
+    paraphrase: str = ""  # what was said between, by systems that go over one
+    flags: tuple[str, ...] = ()  # why it came back as it was, or what to look at
+    selected_with: tuple[str, ...] = ()  # the judges that chose, which therefore must not report
 
 
 class Rewriter(abc.ABC):
@@ -54,8 +77,31 @@ class Rewriter(abc.ABC):
     def generate(self, texts: Sequence[str], request: Request) -> list[list[str]]:
         """`request.candidates` rewrites of every text, best first, in the order of the texts."""
 
-    def fingerprint(self) -> str:
-        """What tells it from another rewriter of its kind: a job is not resumed with another one."""
+    def rewrites(self, texts: Sequence[str], request: Request) -> list[Rewrite]:
+        """As `generate`, with all that there is to say of each text."""
+        made = self.generate(texts, request)
+        return [Rewrite(text, tuple(outputs)) for text, outputs in zip(texts, made, strict=True)]
+
+    def checked(self, to: str | None) -> str:
+        """The style that is meant; UnknownName when the system cannot write it, UsageError when none was named."""
+        if to is None and len(self.styles) == 1:
+            return self.styles[0]
+        if to is None:
+            raise UsageError(f"no style was named; {self.name} writes {', '.join(self.styles) or 'any'}")
+        if self.styles and to not in self.styles:
+            raise UnknownName("style", to, self.styles)
+        return to
+
+    def called(self, to: str) -> str:
+        """The style's name in tables, where it can be asked for in other ways."""
+        return to
+
+    def ready(self, request: Request) -> None:
+        """Load what a request needs, so that what is missing is told before the work begins."""
+        self.checked(request.to)
+
+    def fingerprint(self, *targets: str) -> str:
+        """What tells it, when it writes these styles, from others of its kind: a job is not resumed with another."""
         return self.name
 
     @abc.abstractmethod
@@ -68,18 +114,17 @@ class Rewriter(abc.ABC):
         """The rewriter that was saved in a folder."""
 
     @overload
-    def rewrite(self, texts: str, to: str, **options: Any) -> Any: ...
+    def rewrite(self, texts: str, to: str | None = None, **options: Any) -> Any: ...
     @overload
-    def rewrite(self, texts: Sequence[str], to: str, **options: Any) -> list[Any]: ...
-    def rewrite(self, texts: str | Sequence[str], to: str, **options: Any) -> Any:
+    def rewrite(self, texts: Sequence[str], to: str | None = None, **options: Any) -> list[Any]: ...
+    def rewrite(self, texts: str | Sequence[str], to: str | None = None, **options: Any) -> Any:
         """Rewrite one text, or many in their order; `options` are the fields of Request.
 
-        A string comes back for a string and a list for a list; with `candidates=n` (n > 1), a list of n for each text.
-        UnknownName when the system cannot write the style.
+        `to` may be left out where the rewriter was made for one style. A string comes back for a string and a list for
+        a list; with `candidates=n` (n > 1), a list of n for each text. UnknownName when the system cannot write the
+        style.
         """
-        request = Request(to=to, **options)
-        if self.styles and to not in self.styles:
-            raise UnknownName("style", to, self.styles)
+        request = Request(to=self.checked(to), **options)
         many = self.generate([texts] if isinstance(texts, str) else list(texts), request)
         rewritten: list[Any] = many if request.candidates > 1 else [candidates[0] for candidates in many]
         return rewritten[0] if isinstance(texts, str) else rewritten
@@ -98,14 +143,41 @@ systems.add(
     "the sentence of the target style that is nearest to the input (Li et al. 2018, RetrieveOnly)",
     extra="judge",
 )
+systems.add(
+    "strap",
+    "restyle.rewriters.strap:Strap",
+    "paraphrases, then paraphrases inversely into the style (Krishna et al. 2020)",
+    extra="local",
+)
+systems.add(
+    "strap-no-inference-paraphrase",
+    "restyle.rewriters.strap:WithoutParaphrase",
+    "the second step of strap alone: what the paraphrase is worth (STRAP Table 3, -Inf. PP)",
+    extra="local",
+)
 
 
-def load(folder: str | Path) -> Rewriter:
-    """The rewriter saved in a folder, whichever system it is."""
-    name = read_system_file(folder).get("system")
-    if not isinstance(name, str):
-        raise InputError(f"{Path(folder) / SYSTEM_FILE} does not name its system")
-    return systems[name].load(folder)
+def load(named: str | Path, **options: Any) -> Rewriter:
+    """The rewriter of a style pack, by its name or its folder, or of a mix of them; or one that was saved in a folder.
+
+    `options` are those of `Strap`, for packs. UnknownName with the nearest names when nothing is called so.
+
+    >>> load("shakespeare").rewrite("Are you crazy?")  # doctest: +SKIP
+    'Art thou mad?'
+    """
+    folder = Path(named)
+    if (folder / SYSTEM_FILE).is_file() or (folder.is_dir() and not (folder / _PACK_FILE).is_file()):
+        name = read_system_file(folder).get("system")
+        if not isinstance(name, str):
+            raise InputError(f"{folder / SYSTEM_FILE} does not name its system")
+        if options:
+            raise UsageError(
+                f"{folder} is a saved {name}, which has its settings: {', '.join(options)} cannot be given"
+            )
+        return systems[name].load(folder)
+    strap: Any = systems["strap"]  # Any: its constructor is its own
+    made: Rewriter = strap(str(named), **options)
+    return made
 
 
 def write_system_file(folder: str | Path, values: dict[str, Any]) -> Path:

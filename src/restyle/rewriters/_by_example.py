@@ -38,7 +38,7 @@ class ByExample(Rewriter):
         """What its constructor takes beside the sentences."""
         return {}
 
-    def fingerprint(self) -> str:
+    def fingerprint(self, *targets: str) -> str:
         """A hash of the settings and of every sentence."""
         known = json.dumps([self.name, self.settings(), self.sentences])
         return hashlib.blake2b(known.encode(), digest_size=16).hexdigest()

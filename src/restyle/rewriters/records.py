@@ -2,58 +2,119 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 
 from restyle.corpora import load as load_corpus
 from restyle.errors import UsageError
 from restyle.records import Record
-from restyle.rewriters._base import Rewriter, systems
+from restyle.rewriters._base import DEFAULT_KEEP, MOST_STRENGTH, Request, Rewrite, Rewriter, systems
 from restyle.rewriters._by_example import ByExample
 from restyle.settings import setting
+
+_WITHOUT_PARAPHRASE = "strap-no-inference-paraphrase"
+# What an earlier rewrite said of itself, which is not true of the next.
+_OURS = ("candidates", "paraphrase", "flags", "selected_with")
 
 
 @dataclass(frozen=True)
 class RewriteSettings:
     """What is written, by which system, and how."""
 
-    to: str = setting("", "the style to write: see `restyle styles`")
-    system: str = setting("retrieve", "the system that rewrites: see `restyle systems`")
+    to: tuple[str, ...] = setting((), "a style (see `restyle styles`), a pack's folder, or a mix: bible:0.7,joyce:0.3")
+    system: str | None = setting(
+        None, "the system that rewrites (see `restyle systems`); strap when not given, or retrieve with --corpus"
+    )
     corpus: str | None = setting(None, "the corpus that holds the style: a name, or a folder that you built")
     candidates: int = setting(1, "rewrites of each text, best first", minimum=1)
+    nucleus: float = setting(0.0, "0 writes what is likeliest, more by chance: 0.6, 0.9", minimum=0, maximum=1)
+    strength: float = setting(1.0, "how much of the style, 0 is none", minimum=0, maximum=MOST_STRENGTH)
+    keep: str = setting(
+        ",".join(DEFAULT_KEEP), "what must stay, with commas between: names, numbers, addresses; or none"
+    )
+    skip_paraphrase: bool = setting(False, f"rewrite in one step: the system {_WITHOUT_PARAPHRASE}")
+    paraphraser: str | None = setting(None, "the first step of strap: a pack; that of the style when not given")
+    engine: str = setting("auto", "what runs the models of strap: auto, ctranslate2, torch")
+    explain: bool = setting(False, "say the paraphrase between, and what was noticed")
     seed: int = setting(0, "the same seed gives the same words")
+
+    def request(self, to: str) -> Request:
+        """What is asked of a system."""
+        keep = tuple(each.strip() for each in self.keep.split(",") if each.strip())
+        return Request(
+            to=to,
+            candidates=self.candidates,
+            nucleus=self.nucleus,
+            strength=self.strength,
+            keep=keep,
+            seed=self.seed,
+        )
+
+
+def resolved(settings: RewriteSettings) -> RewriteSettings:
+    """The settings with the system that they mean; UsageError when they contradict each other."""
+    if not settings.to:
+        raise UsageError("no style was given; name it with --to (`restyle styles` lists them)")
+    system = settings.system or ("strap" if settings.corpus is None else "retrieve")
+    if settings.skip_paraphrase:
+        if system not in ("strap", _WITHOUT_PARAPHRASE):
+            raise UsageError(f"the system {system} has no paraphrase to skip: leave --skip-paraphrase out")
+        system = _WITHOUT_PARAPHRASE
+    return replace(settings, system=system)
 
 
 def prepared(settings: RewriteSettings) -> Rewriter:
-    """The system that the settings name, with what it needs to know of their style."""
-    if not settings.to:
-        raise UsageError("no style was given; name it with --to (`restyle styles` lists those of the corpora)")
-    kind = systems[settings.system]
-    if not issubclass(kind, ByExample):
-        return kind()
-    if settings.corpus is None:
-        raise UsageError(
-            f"the system {settings.system} knows a style from sentences: name the corpus that holds them, --corpus"
-        )
-    return kind.from_corpus(load_corpus(settings.corpus), [settings.to])
+    """The system that the settings name, with what it needs to know of their styles."""
+    settings = resolved(settings)
+    kind = systems[settings.system or ""]
+    if issubclass(kind, ByExample):
+        if settings.corpus is None:
+            raise UsageError(
+                f"the system {settings.system} knows a style from sentences: name the corpus that holds them, --corpus"
+            )
+        return kind.from_corpus(load_corpus(settings.corpus), settings.to)
+    # The registry says what a system is called; only those of STRAP have packs and engines.
+    strap = (settings.system or "").startswith("strap")
+    rewriter = kind(paraphraser=settings.paraphraser, engine=settings.engine) if strap else kind()  # type: ignore[call-arg]
+    for to in settings.to:
+        rewriter.checked(to)
+    return rewriter
 
 
 class RewriteRecords:
-    """Makes each record an output record: what was said, what is said now, in which style, by which system."""
+    """Makes each record output records, one for each style: what was said, what is said now, by which system."""
 
-    def __init__(self, rewriter: Rewriter, settings: RewriteSettings) -> None:
+    def __init__(self, rewriter: Rewriter, settings: RewriteSettings, flagged: Counter[str] | None = None) -> None:
+        """What the rewriter needs is loaded now. `flagged` counts what was noticed, where this is the same process."""
         self._rewriter, self._settings = rewriter, settings
+        self._flagged = Counter[str]() if flagged is None else flagged
+        self._requests = {rewriter.called(to): settings.request(to) for to in settings.to}
+        for request in self._requests.values():
+            rewriter.ready(request)
 
     def __call__(self, records: list[Record]) -> list[Record]:
-        """One output record for each record, its other keys carried through."""
-        texts, settings = [record["text"] for record in records], self._settings
-        rewritten = self._rewriter.rewrite(texts, settings.to, candidates=settings.candidates, seed=settings.seed)
-        return [self._output(record, result) for record, result in zip(records, rewritten, strict=True)]
+        """The output records of each record, its other keys carried through."""
+        texts = [record["text"] for record in records]
+        found = [(target, self._rewriter.rewrites(texts, request)) for target, request in self._requests.items()]
+        return [
+            self._output(record, target, rewrites[place])
+            for place, record in enumerate(records)
+            for target, rewrites in found
+        ]
 
-    def _output(self, record: Record, result: str | list[str]) -> Record:
-        best = result if isinstance(result, str) else result[0]
-        output: Record = {"id": record["id"], "input": record["text"], "output": best}
-        output |= {"target": self._settings.to, "system": self._rewriter.name}
-        if not isinstance(result, str):
-            output["candidates"] = result
+    def _output(self, record: Record, target: str, made: Rewrite) -> Record:
+        settings = self._settings
+        output: Record = {"id": record["id"], "input": record["text"], "output": made.outputs[0]}
+        output |= {"target": target, "system": self._rewriter.name}
+        if settings.candidates > 1:
+            output["candidates"] = list(made.outputs)
+        if settings.explain:
+            output["paraphrase"] = made.paraphrase
+        if settings.explain or made.flags:
+            output["flags"] = list(made.flags)
+        if made.selected_with:
+            output["selected_with"] = list(made.selected_with)
+        self._flagged.update(made.flags)
         # An output that is rewritten again brings an input, output, target and system along: they are those of now.
-        return output | {key: value for key, value in record.items() if key not in (*output, "text")}
+        stale = _OURS if "target" in record and "system" in record else ()
+        return output | {key: value for key, value in record.items() if key not in (*stale, *output, "text")}

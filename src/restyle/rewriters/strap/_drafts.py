@@ -1,0 +1,149 @@
+"""Sentences through both stages: paraphrased, written in the style, tried again where that broke, and ranked."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from restyle.errors import UsageError
+from restyle.lm.decoding import Decoding
+from restyle.rewriters._base import Request
+from restyle.rewriters.strap import _guard, _keeping
+from restyle.rewriters.strap._choosing import Chooser
+from restyle.rewriters.strap._guard import Flag
+from restyle.rewriters.strap._writer import Writer, Written
+from restyle.text.entities import Entity
+
+# Over-generating is of no use when all candidates are alike.
+_DIVERSE = 0.8
+# Of each paraphrase, beside the likeliest rewrite.
+_BY_CHANCE = 2
+# How many are made at once of a rewrite that is tried again.
+_TRIES = 4
+_CAUTIOUS = 0.6
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A rewrite, what it was made from, and what is wrong with it."""
+
+    paraphrase: str
+    text: str
+    hopeless: bool  # it cannot be given to anybody
+    faults: int  # what could be better
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is wrong with it."""
+        return not self.hopeless and not self.faults
+
+
+@dataclass
+class Draft:
+    """A sentence, what must stay of it, and its candidates, in the end the best first."""
+
+    text: str
+    kept: tuple[Entity, ...] = ()
+    candidates: list[Candidate] = field(default_factory=list)
+
+    def add(self, paraphrase: str, written: Sequence[Written]) -> None:
+        """Take in what was written, each rewrite once, with what it changed put back."""
+        for each in written:
+            text = _keeping.repaired(self.kept, self.text, each.text)
+            if text not in {candidate.text for candidate in self.candidates}:
+                faults = _guard.turned(self.text, text) + _guard.shrunk(self.text, text)
+                faults += len(_keeping.lost(self.kept, text))
+                hopeless = not each.ended or _guard.broken(text, self.text)
+                self.candidates.append(Candidate(paraphrase, text, hopeless, faults))
+
+    @property
+    def paraphrase(self) -> str:
+        """What its first rewrite was made from."""
+        return self.candidates[0].paraphrase if self.candidates else self.text
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What is to be said of the best candidate."""
+        best = self.candidates[0].text
+        missing = ", ".join(entity.text for entity in _keeping.lost(self.kept, best))
+        turned = (Flag.NEGATION,) if _guard.turned(self.text, best) else ()
+        return (*turned, f"{Flag.LOST}: {missing}") if missing else turned
+
+    @property
+    def outputs(self) -> list[str]:
+        """The rewrites that can be given."""
+        return [candidate.text for candidate in self.candidates if not candidate.hopeless]
+
+
+class Stages:
+    """f_para and f_inv of a style; without f_para, f_inv is given the sentence itself (Table 3, -Inf. PP)."""
+
+    def __init__(self, para: Writer | None, inverse: Writer, chooser: Chooser) -> None:
+        self.para, self.inverse, self.chooser = para, inverse, chooser
+
+    def write(self, drafts: Sequence[Draft], request: Request) -> None:
+        """Give each draft its candidates, the best first."""
+        if not drafts:
+            return
+        starts = [(draft, start) for draft, several in self._paraphrased(drafts, request) for start in several]
+        ways = [Decoding(nucleus=request.nucleus, seed=request.seed)]
+        if request.candidates > 1:
+            nucleus = request.nucleus or _DIVERSE
+            ways.append(Decoding(nucleus=nucleus, candidates=_BY_CHANCE, seed=request.seed + 1))
+        for way in ways:
+            self._styled(starts, way)
+        self._tried_again(drafts, request)
+        self._ranked(drafts, request)
+
+    def _paraphrased(self, drafts: Sequence[Draft], request: Request) -> list[tuple[Draft, list[str]]]:
+        """The paraphrases of each sentence from which its rewrites start; the sentence itself where none is sound."""
+        if self.para is None:
+            return [(draft, [draft.text]) for draft in drafts]
+        texts = [draft.text for draft in drafts]
+        found = self.para.write(texts, Decoding())
+        if request.candidates > 1:
+            several = Decoding(nucleus=_DIVERSE, candidates=max(1, request.candidates // 2 - 1), seed=request.seed)
+            found = [[*have, *more] for have, more in zip(found, self.para.write(texts, several), strict=True)]
+        return [(draft, _sound(draft.text, written)) for draft, written in zip(drafts, found, strict=True)]
+
+    def _styled(self, starts: Sequence[tuple[Draft, str]], way: Decoding) -> None:
+        for (draft, start), written in zip(
+            starts, self.inverse.write([start for _, start in starts], way), strict=True
+        ):
+            draft.add(start, written)
+
+    def _tried_again(self, drafts: Sequence[Draft], request: Request) -> None:
+        """Search more widely where no rewrite is whole, then from the sentence itself, of which nothing is lost yet.
+
+        Where none can even be given, draw by chance: that comes last, as its engine takes seconds to load.
+        """
+        self._styled([(draft, draft.paraphrase) for draft in _unsound(drafts)], Decoding(candidates=_TRIES))
+        own = [(draft, draft.text) for draft in _unsound(drafts) if draft.text != draft.paraphrase]
+        self._styled(own, Decoding())
+        hopeless = [draft for draft in drafts if not draft.outputs]
+        starts = [(draft, start) for draft in hopeless for start in dict.fromkeys((draft.paraphrase, draft.text))]
+        # An engine that was asked for by its name may draw nothing, and the one that does may not be installed.
+        with contextlib.suppress(UsageError, ModuleNotFoundError):
+            self._styled(starts, Decoding(nucleus=_CAUTIOUS, candidates=_TRIES, seed=request.seed + 2))
+
+    def _ranked(self, drafts: Sequence[Draft], request: Request) -> None:
+        """Put the best first: by the judges where a choice was asked for, else by faults, the likeliest first."""
+        rows = [(draft, candidate) for draft in drafts for candidate in draft.candidates]
+        worth = [-float(candidate.faults) for _, candidate in rows]
+        if request.candidates > 1:
+            inputs, outputs = [draft.text for draft, _ in rows], [candidate.text for _, candidate in rows]
+            worth = self.chooser.worth(inputs, outputs, [candidate.faults for _, candidate in rows]).tolist()
+        ranks = {(id(draft), candidate): -each for (draft, candidate), each in zip(rows, worth, strict=True)}
+        for draft in drafts:
+            draft.candidates.sort(key=lambda each: (each.hopeless, ranks[id(draft), each]))
+
+
+def _sound(text: str, paraphrases: Sequence[Written]) -> list[str]:
+    """Those that came to their end, each once; a text of its own is better than half of another."""
+    sound = [each.text for each in paraphrases if each.ended and not _guard.broken(each.text, text)]
+    return list(dict.fromkeys(sound)) or [text]
+
+
+def _unsound(drafts: Sequence[Draft]) -> list[Draft]:
+    return [draft for draft in drafts if not any(candidate.whole for candidate in draft.candidates)]

@@ -1,0 +1,75 @@
+"""What is asked for: a style, a path to one, or a mix of several, and how much of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from restyle.errors import UsageError
+from restyle.lm.adapters import Adapter
+from restyle.rewriters.strap._pack import Pack, find_pack
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Packs and the share of each; the shares sum to one."""
+
+    parts: tuple[tuple[Pack, float], ...]
+
+    @property
+    def main(self) -> Pack:
+        """The pack with the largest share."""
+        return max(self.parts, key=lambda part: part[1])[0]
+
+    @property
+    def name(self) -> str:
+        """`shakespeare`, wherever its pack lies; `shakespeare:0.7,bible:0.3`."""
+        if len(self.parts) == 1:
+            return self.main.card.name
+        return ",".join(f"{pack.card.name}:{share:.4g}" for pack, share in self.parts)
+
+    def adapter(self, paraphraser: Pack | None, strength: float) -> Adapter:
+        """The weights that write so.
+
+        Between "as it is" and the style lies the paraphraser, which says the same in no style: at strength 0 it alone
+        writes, at 1 the style alone, and beyond 1 the style goes further from it.
+        """
+        mixed = [Adapter.load(pack.adapter).scaled(share * strength) for pack, share in self.parts]
+        if paraphraser is not None and strength != 1:
+            mixed.append(Adapter.load(paraphraser.adapter).scaled(1 - strength))
+        total = mixed[0]
+        for each in mixed[1:]:
+            total = total + each
+        return total
+
+    def identity(self, paraphraser: Pack | None, strength: float) -> str:
+        """What tells these weights from all others."""
+        shares = [f"{pack.card.sha256}:{share * strength:.6g}" for pack, share in self.parts]
+        rest = [f"{paraphraser.card.sha256}:{1 - strength:.6g}"] if paraphraser is not None and strength != 1 else []
+        return "+".join(sorted(shares + rest))
+
+
+def mix_of(to: str) -> Mix:
+    """Of `shakespeare`, `path/to/pack` or `shakespeare:0.7,bible:0.3`; UnknownName, or UsageError with what can be."""
+    parts: list[tuple[Pack, float]] = []
+    for each in to.split(","):
+        name, share = _share(each.strip())
+        if not name:
+            raise UsageError(
+                f"{to!r} names no style; a style, or a mix such as shakespeare:0.7,bible:0.3, was expected"
+            )
+        if not 0 < share < float("inf"):
+            raise UsageError(f"the share of {name} is {share:g}; it can be anything above 0")
+        parts.append((find_pack(name), share))
+    if len({pack.card.base_sha256 for pack, _ in parts}) > 1:
+        raise UsageError(f"{to}: the packs are of different base models, which cannot be mixed")
+    total = sum(share for _, share in parts)
+    return Mix(tuple((pack, share / total) for pack, share in parts))
+
+
+def _share(part: str) -> tuple[str, float]:
+    """The name and its share, 1 where there is none; what follows the colon of `C:style` is no share."""
+    name, _, share = part.rpartition(":")
+    try:
+        return (name, float(share)) if name else (part, 1.0)
+    except ValueError:
+        return part, 1.0

@@ -1,0 +1,43 @@
+"""One stage of STRAP: an engine and the format of its base, sentences in, sentences out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from restyle.lm.decoding import Decoding, Engine, Prompt
+from restyle.lm.format import PairFormat
+
+# A rewrite may be so much longer than its input, in subwords, and a few more: short sentences grow most.
+_RATIO, _MORE = 1.5, 12
+# Longer than any sentence that was learned from, nothing but a loop is written.
+_LONGEST = 1.25
+
+
+@dataclass(frozen=True)
+class Written:
+    """A sentence, the mean log-probability of its subwords, and whether it came to its end."""
+
+    text: str
+    score: float
+    ended: bool
+
+
+class Writer:
+    """Writes sentences as its adapter taught it."""
+
+    def __init__(self, engine: Engine, format_: PairFormat) -> None:
+        self.engine, self.format = engine, format_
+
+    def write(self, texts: Sequence[str], decoding: Decoding) -> list[list[Written]]:
+        """`decoding.candidates` rewrites of each text, likeliest first; equal ones are one."""
+        most = int(_LONGEST * self.format.max_subwords)
+        prompts = [
+            Prompt(tuple(ids), min(most, int(_RATIO * len(ids)) + _MORE), text)
+            for text, ids in zip(texts, self.format.prompts(texts), strict=True)
+        ]
+        found = []
+        for candidates in self.engine.generate(prompts, decoding):
+            written = (Written(self.format.text(each.ids), each.score, each.ended) for each in candidates)
+            found.append(list({each.text: each for each in written}.values()))
+        return found
