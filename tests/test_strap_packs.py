@@ -12,10 +12,12 @@ import restyle
 from restyle.errors import AssetError, Corrupt, InputError, OutputError, UnknownName, UsageError
 from restyle.lm.adapters import Adapter
 from restyle.lm.bases import base_hash
+from restyle.lm.decoding import Decoding
 from restyle.rewriters import Request, load
 from restyle.rewriters.strap import Card, Strap, WithoutParaphrase, _pack, find_pack, packs
 from restyle.rewriters.strap._pack import Evaluation, Sample, Score, users_folder, write_card
 from restyle.rewriters.strap._recipe import mix_of
+from restyle.rewriters.strap._writer import Writer
 
 TEXTS = [
     "The cat sat on the mat.",
@@ -71,7 +73,7 @@ def toys(toy_base):
 
 
 def test_a_style_by_name_by_folder_or_as_a_mix(toys, toy_base, tmp_path):
-    elsewhere = pack("noir", toy_base, folder=tmp_path / "my noir").folder
+    elsewhere = pack("noir", toy_base, folder=tmp_path / "my, noir:2").folder
     assert load("pirate").to == "pirate"
     assert Strap(str(elsewhere)).called(str(elsewhere)) == "noir"
     assert mix_of("pirate:3, bible:1").name == "pirate:0.75,bible:0.25"
@@ -226,8 +228,6 @@ def test_each_style_writes_in_its_own_way_and_strength_and_mixes_lie_between(toy
 
     def written(to, strength=1.0):
         stages = writer._stages(Request(to=to, strength=strength))
-        from restyle.lm.decoding import Decoding
-
         return stages.inverse.write([text], Decoding())[0][0].text
 
     outputs = {(to, strength): written(to, strength) for to in ("pirate", "bible") for strength in (0.0, 1.0, 1.5)}
@@ -251,6 +251,33 @@ def test_the_fingerprint_tells_styles_systems_and_engines_apart(toys, toy_base):
     shutil.rmtree(toys / "pirate")
     pack("pirate", toy_base, seed=99)
     assert Strap("pirate").fingerprint() not in known
+
+
+def test_an_engine_is_not_loaded_for_nothing(toys):
+    class Engine:
+        max_subwords = 50
+
+        def generate(self, prompts, decoding):
+            raise AssertionError("an engine was asked for nothing")
+
+    assert Writer(Engine(), Engine()).write([], Decoding(nucleus=0.9)) == []
+
+
+def test_a_paraphrase_is_never_longer_than_what_the_next_stage_reads(toys):
+    request = Request(to="pirate")
+    writer = Strap("pirate", engine="ctranslate2")
+    stages = writer._stages(request)
+    asked = []
+
+    class Engine:
+        def generate(self, prompts, decoding):
+            asked.append(max(prompt.room for prompt in prompts))
+            return [[] for _ in prompts]
+
+    stages.para.engine = stages.inverse.engine = Engine()
+    for stage in (stages.para, stages.inverse):
+        stage.write(["word " * 12], Decoding())
+    assert stages.inverse.format.max_subwords == asked[0] < asked[1]
 
 
 def test_what_is_saved_comes_back_the_same(toys, tmp_path):

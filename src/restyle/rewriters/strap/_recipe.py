@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from restyle.errors import UsageError
 from restyle.lm.adapters import Adapter
-from restyle.rewriters.strap._pack import Pack, find_pack
+from restyle.rewriters.strap._pack import CARD_FILE, Pack, find_pack
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ class Mix:
 
 def mix_of(to: str) -> Mix:
     """Of `shakespeare`, `path/to/pack` or `shakespeare:0.7,bible:0.3`; UnknownName, or UsageError with what can be."""
+    if (Path(to) / CARD_FILE).is_file():  # whatever marks are in its path
+        return Mix(((find_pack(to), 1.0),))
     parts: list[tuple[Pack, float]] = []
     for each in to.split(","):
         name, share = _share(each.strip())

@@ -32,6 +32,8 @@ from restyle.text.clean import clean
 
 # Sentences rewritten together: enough for whole batches of the common lengths.
 _DEFAULT_BATCH = 256
+# A sentence that just fits may grow into one that does not; longer than this, only loops are.
+_LONGEST = 1.25
 # Engines kept open, some 140 MB each: a few styles at once, each with its paraphraser.
 _MOST_OPEN = 12
 
@@ -147,7 +149,8 @@ class Strap(Rewriter):
                 opened: Any = open_engine(
                     card.base, lambda: mix.adapter(paraphraser, strength), identity=identity, engine=self._engine
                 )
-                self._writers[identity] = Writer(opened, opened.format(card.max_subwords))
+                longest = _LONGEST if card.kind == "style" else 1.0
+                self._writers[identity] = Writer(opened, opened.format(card.max_subwords), longest=longest)
             except ModuleNotFoundError as error:
                 raise MissingExtra(error.name or "torch", "local", f"the system {self.name}") from error
         return self._writers[identity]

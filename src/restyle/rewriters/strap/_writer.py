@@ -10,8 +10,6 @@ from restyle.lm.format import PairFormat
 
 # A rewrite may be so much longer than its input, in subwords, and a few more: short sentences grow most.
 _RATIO, _MORE = 1.5, 12
-# Longer than any sentence that was learned from, nothing but a loop is written.
-_LONGEST = 1.25
 
 
 @dataclass(frozen=True)
@@ -26,14 +24,17 @@ class Written:
 class Writer:
     """Writes sentences as its adapter taught it."""
 
-    def __init__(self, engine: Engine, format_: PairFormat) -> None:
+    def __init__(self, engine: Engine, format_: PairFormat, *, longest: float = 1.0) -> None:
+        """`longest` is how far an output may go beyond what was learned: what goes on is no input for a next stage."""
         self.engine, self.format = engine, format_
+        self._most = int(longest * format_.max_subwords)
 
     def write(self, texts: Sequence[str], decoding: Decoding) -> list[list[Written]]:
         """`decoding.candidates` rewrites of each text, likeliest first; equal ones are one."""
-        most = int(_LONGEST * self.format.max_subwords)
+        if not texts:  # an engine that is asked for nothing would be loaded all the same
+            return []
         prompts = [
-            Prompt(tuple(ids), min(most, int(_RATIO * len(ids)) + _MORE), text)
+            Prompt(tuple(ids), min(self._most, int(_RATIO * len(ids)) + _MORE), text)
             for text, ids in zip(texts, self.format.prompts(texts), strict=True)
         ]
         found = []
