@@ -78,6 +78,11 @@ def test_tuning_and_rewriting_read_and_write_alike(both: tuple, text: str) -> No
     assert ours.decode(ids) == theirs.decode(ids) == text
 
 
+def test_half_a_character_is_read_as_a_question_mark(both: tuple) -> None:
+    for subwords in both:
+        assert subwords.encode(["a\ud83d b"]) == subwords.encode(["a? b"])
+
+
 def test_no_text_is_no_prompt(pair_format: PairFormat, both: tuple) -> None:
     assert pair_format.prompts([]) == [] == pair_format.examples([], []) == both[0].encode([])
     assert pair_format.lengths(["", "a"]) == [0, 1]

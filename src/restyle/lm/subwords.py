@@ -66,7 +66,11 @@ class TransformersSubwords:
         if not texts:
             return []
         found: list[list[int]] = self._tokenizer(
-            list(texts), add_special_tokens=False, split_special_tokens=True, return_attention_mask=False, verbose=False
+            [_whole(text) for text in texts],
+            add_special_tokens=False,
+            split_special_tokens=True,
+            return_attention_mask=False,
+            verbose=False,
         )["input_ids"]
         return found
 
@@ -104,8 +108,14 @@ class FileSubwords:
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The numbers of each text."""
-        return [each.ids for each in self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
+        whole = [_whole(text) for text in texts]
+        return [each.ids for each in self._tokenizer.encode_batch_fast(whole, add_special_tokens=False)]
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of some numbers."""
         return self._tokenizer.decode(list(ids), skip_special_tokens=True)
+
+
+def _whole(text: str) -> str:
+    """The text with a question mark for each half of a character, which JSON can hold and no tokenizer can read."""
+    return text.encode("utf-8", "replace").decode("utf-8")

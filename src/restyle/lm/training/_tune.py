@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from accelerate import PartialState
 from peft import LoraConfig, get_peft_model
+from peft.helpers import disable_input_dtype_casting
 from transformers import set_seed
 
 from restyle.errors import UsageError
@@ -108,7 +109,8 @@ def tune(
             Progress(what, shown, list(dev.inputs[: settings.samples]), _writer(model, format_), log),
         ],
     )
-    with hushed():
+    # Autocast brings what enters an adapter to its numbers: peft need not bring it to float32 before.
+    with hushed(), disable_input_dtype_casting(model):
         _train(trainer, plan, checkpoint, settings.patience)
     dev_loss = math.nan if trainer.state.best_metric is None else trainer.state.best_metric
     if not math.isfinite(dev_loss):
