@@ -40,5 +40,5 @@ clean:
 	touch $@
 
 .venv/.dev: .venv/bin/pip pyproject.toml constraints.txt
-	$(PIP) --editable '.[local,text,judge,parquet,plot,ray,dev]'
+	$(PIP) --editable '.[local,text,judge,parquet,plot,study,postgres,ray,dev]'
 	touch $@

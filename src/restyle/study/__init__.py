@@ -1,0 +1,18 @@
+"""Judging by people: a study from its sample to the table in the paper."""
+
+from restyle.study._items import Item, Judged, Vote, read_judged
+from restyle.study._protocol import Protocol, load_protocol, protocol_names
+from restyle.study._sampling import SamplingSettings, controls, sample
+
+__all__ = [
+    "Item",
+    "Judged",
+    "Protocol",
+    "SamplingSettings",
+    "Vote",
+    "controls",
+    "load_protocol",
+    "protocol_names",
+    "read_judged",
+    "sample",
+]

@@ -1,0 +1,292 @@
+"""Where a study lies: a SQLite file, or a PostgreSQL database by its URL. One study a store."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import secrets
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from restyle.errors import InputError, MissingExtra, OutputError, UsageError
+from restyle.settings import from_dict
+from restyle.study._items import Item, Judged, Vote
+from restyle.study._protocol import Protocol
+from restyle.study._sampling import SamplingSettings
+
+try:
+    import sqlalchemy as sa
+    from sqlalchemy.engine import Connection, Engine
+
+    from restyle.study._schema import items, judgements, raters, seats, studies
+except ModuleNotFoundError as error:
+    raise MissingExtra(error.name or "sqlalchemy", "study", "a study") from error
+
+# How long one writer waits for another, in seconds.
+_PATIENCE = 30
+_NAME_LENGTH = 100
+
+
+class Store:
+    """An opened store; every method is one transaction."""
+
+    def __init__(self, where: str | Path) -> None:
+        """Open a store that `create_study` made, and bring its tables to this version."""
+        self.where = str(where)
+        if "://" not in self.where and not Path(self.where).is_file():
+            raise InputError(f"there is no study in {self.where}; begin one with: restyle study new --store ...")
+        self.engine = _engine(self.where)
+        # SQLite has one writer. Those of this process wait here in a row, rather than each asking the file again.
+        self._turn = threading.Lock() if self.engine.dialect.name == "sqlite" else contextlib.nullcontext()
+        with _understood(self.where), _closed_on_error(self.engine), self.writing() as connection:
+            _migrate(connection)
+            if connection.execute(sa.select(studies.c.id)).first() is None:
+                shown = _shown(self.where)
+                raise InputError(f"there is no study in {shown}; begin one with: restyle study new --store ...")
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that writes: committed at its end, or not at all."""
+        with self._turn, self.engine.begin() as connection:
+            yield connection
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A transaction that only reads, and waits for nobody."""
+        with self.engine.connect().execution_options(only_reads=True) as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.engine.dispose()
+
+    @cached_property
+    def _study(self) -> Mapping[str, Any]:
+        with self.reading() as connection:
+            return dict(connection.execute(sa.select(studies)).mappings().one())
+
+    @property
+    def name(self) -> str:
+        """What the study is called."""
+        return str(self._study["name"])
+
+    @cached_property
+    def protocol(self) -> Protocol:
+        """The protocol as it was when the study began."""
+        return from_dict(Protocol, self._study["protocol"], where=self.where)
+
+    @cached_property
+    def settings(self) -> SamplingSettings:
+        """How the items were drawn, and how they are handed out."""
+        return from_dict(SamplingSettings, self._study["settings"], where=self.where)
+
+    @property
+    def raters_wanted(self) -> int:
+        """How many people judge each item."""
+        return self.settings.raters or self.protocol.raters
+
+    @cached_property
+    def items(self) -> Mapping[str, Item]:
+        """Every item by its id, in the order in which they are handed out; they never change."""
+        with self.reading() as connection:
+            rows = connection.execute(sa.select(items.c.id, items.c.content).order_by(items.c.place)).all()
+        return {row.id: item_of(row.id, row.content) for row in rows}
+
+    def add_rater(self, name: str) -> str:
+        """A new rater's token, which is shown this once and stored hashed; UsageError when the name is taken."""
+        token = secrets.token_urlsafe(18)
+        with self.writing() as connection:
+            rater = new_rater(connection, name, hashed(token))
+            self._reserve_controls(connection, rater)
+        return token
+
+    def rater(self, token: str) -> int | None:
+        """The rater who has this token; None when nobody has, or not any longer."""
+        query = sa.select(raters.c.id).where(raters.c.token_hash == hashed(token), raters.c.active)
+        with self.reading() as connection:
+            return connection.execute(query).scalar()
+
+    def is_admin(self, token: str) -> bool:
+        """Whether this is the token of whoever runs the study."""
+        return secrets.compare_digest(hashed(token), str(self._study["admin_hash"]))
+
+    def judged(self) -> Judged:
+        """The items and all votes that stand."""
+        query = (
+            sa.select(seats.c.item, raters.c.name, judgements.c.answers, judgements.c.seconds, judgements.c.version)
+            .join_from(judgements, seats, judgements.c.seat == seats.c.id)
+            .join(raters, judgements.c.rater == raters.c.id)
+            .where(judgements.c.withdrawn.is_(None))
+            .order_by(judgements.c.id)
+        )
+        with self.reading() as connection:
+            votes = [
+                Vote(row.item, row.name, row.answers, row.seconds, row.version) for row in connection.execute(query)
+            ]
+        return Judged(self.protocol, list(self.items.values()), votes)
+
+    def _reserve_controls(self, connection: Connection, rater: int) -> None:
+        """A seat at every control item, each due somewhere in its own stretch of answers, in the rater's order."""
+        every, seed = self.settings.control_every, self.settings.seed
+        ids = sorted(
+            (item.id for item in self.items.values() if item.is_control), key=lambda item: lot(seed, rater, item)
+        )
+        for place, item in enumerate(ids):
+            due = place * every + lot(seed, rater, item, "due") % every
+            connection.execute(
+                seats.insert().values(item=item, number=rater, rater=rater, turn=0, answered=False, due=due)
+            )
+
+
+def create_study(
+    where: str | Path,
+    protocol: Protocol,
+    drawn: Sequence[Item],
+    settings: SamplingSettings | None = None,
+    *,
+    name: str = "",
+    control_items: Sequence[Item] = (),
+) -> tuple[Store, str]:
+    """Begin a study in a new file or an empty database: the store, and the admin's token, which is shown this once.
+
+    Items whose answers are known (copies of their input) are stored and not shown. UsageError when there is a study.
+    """
+    settings = settings or SamplingSettings()
+    if "://" not in str(where) and Path(where).exists():
+        raise UsageError(f"{where} exists already; name another --store, or remove it")
+    token = secrets.token_urlsafe(24)
+    engine = _engine(str(where))
+    study = {
+        "name": name or protocol.title,
+        "protocol": protocol.to_dict(),
+        "settings": _plain(settings),
+        "admin_hash": hashed(token),
+        "created": time.time(),
+    }
+    everything = [*drawn, *control_items]
+    free_seats = [
+        {"item": item.id, "number": number, "turn": 0, "answered": False}
+        for item in drawn
+        if not item.given
+        for number in range(settings.raters or protocol.raters)
+    ]
+    rows = [
+        {"id": item.id, "place": place, "is_control": item.is_control, "content": _content(item)}
+        for place, item in enumerate(everything)
+    ]
+    with _understood(str(where)), _closed_on_error(engine), engine.begin() as connection:
+        _migrate(connection)
+        if connection.execute(sa.select(studies.c.id)).first() is not None:
+            raise UsageError(f"there is a study in {_shown(str(where))} already; a store holds one")
+        connection.execute(studies.insert().values(**study))
+        connection.execute(items.insert(), rows)
+        if free_seats:
+            connection.execute(seats.insert(), free_seats)
+    engine.dispose()
+    return Store(where), token
+
+
+def new_rater(connection: Connection, name: str, token_hash: str | None) -> int:
+    """The id of a rater of a new name."""
+    if not name.strip() or not name.isprintable() or len(name) > _NAME_LENGTH:
+        raise UsageError(f"{name!r} cannot name a rater: 1 to {_NAME_LENGTH} printable characters can")
+    if connection.execute(sa.select(raters.c.id).where(raters.c.name == name)).first():
+        raise UsageError(f"there is a rater called {name!r} already; give another name")
+    row = {"name": name, "token_hash": token_hash, "active": True, "created": time.time()}
+    return int(connection.execute(raters.insert().values(**row).returning(raters.c.id)).scalar_one())
+
+
+def hashed(token: str) -> str:
+    """What is stored of a token. It is long and random, so that a plain hash keeps it secret."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def lot(*parts: object) -> int:
+    """A number that looks drawn at random, and is the same whenever it is drawn for the same parts."""
+    return int.from_bytes(hashlib.blake2b(repr(parts).encode(), digest_size=4).digest(), "big")
+
+
+def item_of(name: str, content: Mapping[str, Any]) -> Item:
+    """An item as it was stored."""
+    made: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in content.items()}
+    return Item(name, **made)
+
+
+def _content(item: Item) -> dict[str, Any]:
+    return {key: value for key, value in dataclasses.asdict(item).items() if key != "id"}
+
+
+def _plain(settings: SamplingSettings) -> dict[str, Any]:
+    return {key: value for key, value in dataclasses.asdict(settings).items() if value is not None}
+
+
+def _engine(where: str) -> Engine:
+    if "://" not in where:
+        engine = sa.create_engine(f"sqlite:///{where}", connect_args={"timeout": _PATIENCE, "check_same_thread": False})
+        sa.event.listen(engine, "connect", _set_up_sqlite)
+        sa.event.listen(engine, "begin", _begin_sqlite)
+        return engine
+    if not where.startswith(("postgresql://", "postgresql+psycopg://")):
+        scheme = where.partition("://")[0]
+        raise UsageError(f"a store is a file or a postgresql:// URL, and not {scheme}://")
+    try:
+        url = "postgresql+psycopg://" + where.partition("://")[2]
+        return sa.create_engine(url, pool_size=20, max_overflow=20, pool_pre_ping=True)
+    except ModuleNotFoundError as error:
+        raise MissingExtra("psycopg", "postgres", "a study in PostgreSQL") from error
+
+
+def _set_up_sqlite(connection: Any, _: Any) -> None:
+    connection.isolation_level = None  # SQLAlchemy says when a transaction begins, and not Python's driver
+    # WAL: readers and the writer do not wait for each other. FULL: what was committed survives a power cut.
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # A writer takes its turn at once: one that reads first, and then wants to write, may be refused.
+    only_reads = connection.get_execution_options().get("only_reads")
+    connection.exec_driver_sql("BEGIN" if only_reads else "BEGIN IMMEDIATE")
+
+
+def _migrate(connection: Connection) -> None:
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    with resources.as_file(resources.files("restyle.study") / "migrations") as folder:
+        config.set_main_option("script_location", str(folder))
+        config.set_main_option("path_separator", "os")
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+@contextlib.contextmanager
+def _closed_on_error(engine: Engine) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        engine.dispose()
+        raise
+
+
+@contextlib.contextmanager
+def _understood(where: str) -> Iterator[None]:
+    """Turn what a database complains of into one line."""
+    try:
+        yield
+    except sa.exc.OperationalError as error:
+        raise OutputError(f"the store {_shown(where)} cannot be opened: {str(error.orig).splitlines()[0]}") from None
+    except sa.exc.DatabaseError as error:
+        raise InputError(f"{_shown(where)} is no store of a study: {str(error.orig).splitlines()[0]}") from None
+
+
+def _shown(where: str) -> str:
+    """A URL without its password."""
+    return sa.engine.make_url(where).render_as_string(hide_password=True) if "://" in where else where

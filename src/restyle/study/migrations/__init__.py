@@ -1,0 +1,1 @@
+"""The steps that bring a study's store to the tables of this version."""
