@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _exit_code(arguments: list[str], *, debug: bool) -> int:
     try:
-        _invoke(arguments)
+        invoke(arguments)
         with writing_to("stdout"):
             sys.stdout.flush()
         return 0
@@ -80,7 +80,7 @@ def _exit_code(arguments: list[str], *, debug: bool) -> int:
         return _complain(f"unexpected {type(error).__name__}: {error} (run again with --debug and report it)", 1)
 
 
-def _invoke(arguments: list[str]) -> None:
+def invoke(arguments: list[str]) -> None:
     """Run the verb. Not by the command's own main(), which turns Ctrl-C and a closed pipe into mute exit codes."""
     command = typer.main.get_command(app)
     if "_RESTYLE_COMPLETE" in os.environ:

@@ -13,8 +13,10 @@ from restyle.registry import Registry
 verbs: Registry[Any] = Registry("command")
 for _name, _target, _summary in (
     ("rewrite", "rewrite:rewrite", "Rewrite text in another style."),
+    ("learn", "learn:learn", "Learn a style from plain sentences, and say what the result is worth."),
     ("score", "score:score", "Score rewrites: metrics, J with intervals, baselines, a signature."),
     ("compare", "compare:compare", "Compare systems: intervals, paired tests, one HTML report."),
+    ("reproduce", "reproduce:reproduce", "Reproduce a published experiment from its recipe, and print its tables."),
     ("judge", "judge:app", "Judges of style and fluency: list them, look into one, train your own."),
     ("filter", "filter:filter_pairs", "Keep the paraphrase pairs that say the same thing in other words."),
     ("pairs", "pairs:app", "Paraphrase pairs: build a training set, or measure one."),

@@ -1,0 +1,97 @@
+"""`restyle learn`: a style from plain sentences, or a paraphraser from pairs."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Annotated
+
+import typer
+
+from restyle.cli._settings import with_settings
+from restyle.cli.score import warnings_told
+from restyle.jobs import JobSettings
+from restyle.rewriters.strap import Pack, packs
+from restyle.rewriters.strap.learning import LearnSettings
+
+_FLAGS = (
+    "kind", "base", "paraphraser", "minutes", "epochs", "rank", "precision", "most", "min_similarity", "test", "judge",
+    "engine", "seed", "summary", "licence",
+)  # fmt: skip
+
+
+@with_settings(LearnSettings, only=_FLAGS)
+@with_settings(JobSettings, "jobs", only=("workers", "executor", "address", "num_gpus"), config=False)
+def learn(
+    files: Annotated[
+        list[str] | None, typer.Argument(help="Texts in the style: files, or folders of them.", show_default=False)
+    ] = None,
+    name: Annotated[str, typer.Option("--name", help="What to call it: letters, digits, hyphens.")] = "",
+    *,
+    settings: LearnSettings,
+    recipe: Annotated[
+        str | None, typer.Option(help="Instead of texts: a TOML file of styles, of which --name is one.")
+    ] = None,
+    pairs: Annotated[
+        str | None, typer.Option(help="For --kind paraphraser: its pairs (`restyle pairs build`).")
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="The folder of the pack; without it, among your packs.")
+    ] = None,
+    run: Annotated[
+        str | None, typer.Option(help="The folder of what is unfinished; in the cache, when not given.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Take the place of a pack of this name.")] = False,
+    jobs: JobSettings,
+) -> None:
+    """Learn a style from plain sentences, and say what the result is worth.
+
+    The sentences are cleaned, paraphrased into no style, and a small adapter learns the way back. What it writes of
+    held-out sentences is judged; numbers, samples and settings stand on the pack's card. 200 sentences are enough to
+    begin with, 1,000 and more are better. A run that was interrupted goes on when the same command is given again; one
+    of which nothing has changed is done at once.
+
+    \b
+    restyle learn noir.txt --name noir --minutes 60
+    restyle learn letters/ --name letters --licence "my own" --judge linear
+    restyle learn --recipe recipes/strap/styles.toml --name shakespeare
+    restyle learn --kind paraphraser --pairs pairs.jsonl --name mine
+    """
+    from restyle.cli._learning import learn as learned
+
+    with warnings_told():
+        pack = learned(
+            *(files or []),
+            name=name,
+            recipe=recipe,
+            pairs=pairs,
+            output=output,
+            run=run,
+            overwrite=overwrite,
+            settings=settings,
+            jobs=jobs,
+            progress=None,
+            say=lambda line: typer.echo(f"restyle: {line}", err=True),
+        )
+    typer.echo(_told(pack, settings.paraphraser, named=output is None))
+
+
+def _told(pack: Pack, paraphraser: str, *, named: bool) -> str:
+    """What the pack is worth, where it is, and what to type next."""
+    card = pack.card
+    lines = []
+    for evaluation in card.evaluations:
+        scores = [
+            f"{name} {100 * score.value:.1f} ({100 * score.low:.1f} to {100 * score.high:.1f})"
+            for name, score in evaluation.scores.items()
+        ]
+        lines.append(f"{card.name}, on {evaluation.sentences:,} {evaluation.on}: {'; '.join(scores)}")
+    lines += [f"  {sample.input}  ->  {sample.output}" for sample in card.samples[:3]]
+    lines.append(f"written to {pack.folder}; its README.md is the card")
+    called = card.name if named else str(pack.folder)
+    if card.kind == "style":
+        # One that is not installed under its name must be named again.
+        by = "" if card.paraphraser in packs("paraphraser") else f" --paraphraser {shlex.quote(paraphraser)}"
+        lines.append(f'now: restyle rewrite --to {shlex.quote(called)}{by} "It is raining, and my rent is due."')
+    else:
+        lines.append(f"now: restyle learn TEXTS --name NAME --paraphraser {shlex.quote(called)}")
+    return "\n".join(lines)

@@ -1,0 +1,113 @@
+"""Learning, from what was given to a pack that is installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from restyle.assets import cache_home
+from restyle.errors import InputError, OutputError, UsageError
+from restyle.jobs import JobSettings
+from restyle.jobs.stages import Stages, content_of
+from restyle.records import writing_to
+from restyle.rewriters.strap._pack import CARD_FILE, Pack, bundled_folder, read_pack, users_folder
+from restyle.rewriters.strap._sources import StyleSources, style_of
+from restyle.rewriters.strap.learning._command import command_of
+from restyle.rewriters.strap.learning._course import Course
+from restyle.rewriters.strap.learning._evaluation import Scorer
+from restyle.rewriters.strap.learning._settings import LearnSettings
+from restyle.settings import to_dict
+
+# Says that a run went to its end, and where its pack is.
+_LEARNED = "learned.txt"
+
+
+def learn(
+    files: Sequence[str | Path] = (),
+    *,
+    name: str,
+    scorer: Scorer,
+    recipe: str | Path | None = None,
+    pairs: str | Path | None = None,
+    output: str | Path | None = None,
+    run: str | Path | None = None,
+    overwrite: bool = False,
+    settings: LearnSettings | None = None,
+    jobs: JobSettings | None = None,
+    shown: bool | None = None,
+    say: Callable[[str], None] = lambda line: None,
+) -> Pack:
+    """Learn a style from text files or a recipe, or a paraphraser from a file of pairs; the pack that was made.
+
+    The pack goes to `output`, or among the user's packs, where `restyle rewrite --to NAME` finds it. What is unfinished
+    lies in `run`, and the same call goes on with it. `scorer` makes scorecards; `say` is told what happens.
+
+    Raises InputError for what cannot be learned from, UsageError for a name that is taken, unless `overwrite`.
+    """
+    settings = settings or LearnSettings()
+    _check(files, name, recipe, pairs, settings)
+    texts = style_of(recipe, name) if recipe else files
+    command = command_of(files, name, recipe, pairs, settings)
+    target = Path(output) if output else users_folder() / name
+    folder = Path(run) if run else cache_home() / "learned" / settings.kind / name
+    with Stages(folder, say) as stages:
+        course = Course(name, settings, scorer, stages, jobs or JobSettings(), command, shown, say)
+        identity = {
+            "texts": to_dict(texts) if isinstance(texts, StyleSources) else [content_of(file) for file in texts],
+            "pairs": content_of(pairs) if pairs else None,
+            **course.identity(),
+        }
+        if not overwrite and not stages.is_made(_LEARNED, identity):
+            _check_free(name, target, to_users=output is None)
+        made = course.style(texts) if settings.kind == "style" else course.paraphraser(Path(str(pairs)))
+        installed = _installed(made, target)
+        stages.made(_LEARNED, identity, lambda path: path.write_text(f"{target}\n", encoding="utf-8"))
+    return installed
+
+
+def _check(
+    files: Sequence[str | Path], name: str, recipe: str | Path | None, pairs: str | Path | None, settings: LearnSettings
+) -> None:
+    """Refuse what cannot be meant, before any work is done."""
+    if not name.replace("-", "").replace("_", "").isalnum():
+        raise UsageError(f"a pack cannot be called {name!r}; use letters, digits and hyphens, such as --name noir")
+    if settings.kind == "paraphraser":
+        if files or recipe or not pairs:
+            raise UsageError(
+                "a paraphraser is learned from a file of pairs alone: --kind paraphraser --pairs pairs.jsonl"
+            )
+    elif pairs:
+        raise UsageError("--pairs is for a paraphraser (--kind paraphraser); a style is learned from text files")
+    elif bool(files) == bool(recipe):
+        raise UsageError("a style is learned from text files, or from a recipe (--recipe): give one of the two")
+    for file in (*files, *([pairs] if pairs else [])):
+        if str(file) == "-":
+            raise UsageError("what is learned from is read more than once: give a file, not a pipe")
+        if not Path(file).exists():
+            raise InputError(f"{file} does not exist")
+
+
+def _check_free(name: str, target: Path, *, to_users: bool) -> None:
+    """UsageError when the name, or the folder, is that of another pack."""
+    shipped = bundled_folder() / name
+    for folder in (target, *([shipped] if to_users else [])):
+        if (folder / CARD_FILE).is_file():
+            raise UsageError(f"{name} is taken by the pack in {folder}: choose another name, or --overwrite it")
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise OutputError(f"{target} exists and holds no pack; choose another folder")
+
+
+def _installed(made: Pack, target: Path) -> Pack:
+    """The pack at its place: whole, or as it was before."""
+    if not target.exists() or content_of(made.folder) != content_of(target):
+        scratch = target.with_name(f".{target.name}.{os.getpid()}")
+        with writing_to(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.rmtree(scratch, ignore_errors=True)
+            shutil.copytree(made.folder, scratch)
+            if target.exists():
+                shutil.rmtree(target)
+            os.rename(scratch, target)
+    return read_pack(target)
