@@ -87,7 +87,7 @@ class TestTheSteps:
         assert [line.split() for line in out.splitlines()[2:6]] == [
             ["system", "from", "COPIED", "LENGTH"],
             ["COPY", "paper", "100.0", "1.00"],
-            ["COPY", "ours", "100.0", "1.00"],
+            ["COPY", "here", "100.0", "1.00"],
             ["STRAP", "paper", "2.5", "0.90"],
         ]
         assert "what differs: three sentences where the paper has thousands" in out
@@ -117,7 +117,7 @@ class TestTheSteps:
         file = recipe(RECIPE.replace('"copy-rate"\n', '"unigram-f1"\n'))
         _, out, _ = reproduce(file, "--set", "metrics=copy-rate", "--format", "json")
         (table,) = json.loads(out)
-        assert table["rows"][1] == {"system": "COPY", "from": "ours", "COPIED": 100.0, "LENGTH": 1.0}
+        assert table["rows"][1] == {"system": "COPY", "from": "here", "COPIED": 100.0, "LENGTH": 1.0}
 
     def test_they_can_be_listed_without_being_done(self, recipe, reproduce, tmp_path):
         code, out, _ = reproduce(recipe(), "--steps")
@@ -262,7 +262,7 @@ class TestOurRecipes:
         code, out, _ = reproduce(file, "--format", "json")
         assert code == 0
         rows = json.loads(out)[0]["rows"]
-        ours = {row["system"]: row for row in rows if row["from"] == "ours"}
+        ours = {row["system"]: row for row in rows if row["from"] == "here"}
         assert set(ours) == {"COPY", "REF", "UNMT", "DLSM"}
         for row in rows:
             if row["from"] == "paper" and row["system"] in ours:

@@ -39,7 +39,7 @@ def done(recipe: Recipe, folder: Path, say: Callable[[str], None]) -> None:
 
 
 def tables(recipe: Recipe, folder: Path) -> Iterator[tuple[Table, list[dict[str, Any]]]]:
-    """Each table with its lines: the paper's, and ours beneath."""
+    """Each table with its lines: what the paper says, and beneath it what was measured here."""
     for table in recipe.table:
         lines: list[dict[str, Any]] = []
         for row in table.row:
@@ -47,7 +47,7 @@ def tables(recipe: Recipe, folder: Path) -> Iterator[tuple[Table, list[dict[str,
                 lines.append({"system": row.name, "from": "paper", **dict(zip(table.columns, row.paper, strict=True))})
             if row.of:
                 ours = _numbers(folder / row.of, table.take, row.where)
-                lines.append({"system": row.name, "from": "ours"} | {
+                lines.append({"system": row.name, "from": "here"} | {
                     column: None if value is None else value * table.scale_of(place)
                     for place, (column, value) in enumerate(zip(table.columns, ours, strict=True))
                 })  # fmt: skip

@@ -12,6 +12,7 @@ import hashlib
 import random
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from restyle.corpora import HeldOut
@@ -20,7 +21,7 @@ from restyle.corpora.leaks import MIN_WORDS
 from restyle.errors import InputError
 from restyle.records import Record, write_records
 from restyle.rewriters.strap._sources import StyleSources, gathered, held_out, tried
-from restyle.rewriters.strap.learning._settings import LearnSettings
+from restyle.rewriters.strap.learning._settings import MOST_OWN, LearnSettings
 from restyle.settings import from_dict
 
 # With fewer there is a style of words, but hardly one of sentences; with fewer than ENOUGH a good one is luck.
@@ -51,7 +52,7 @@ def write_own(files: Sequence[str | Path], name: str, settings: LearnSettings, o
     texts.sort(key=lambda text: hashlib.blake2b(f"{settings.seed}/{text}".encode()).digest())
     held = min(_MOST_HELD, max(_FEWEST_HELD, len(texts) // 10))
     test, valid, train = texts[:held], texts[held : 2 * held], texts[2 * held :]
-    train = apart(train, [*test, *valid])[: settings.most]
+    train = apart(train, [*test, *valid], settings.most or MOST_OWN)
     write_records(output, _records({"test": test, "valid": valid, "train": train}))
 
 
@@ -63,7 +64,7 @@ def write_of_recipe(sources: StyleSources, settings: LearnSettings, output: Path
         # Sources without a test split: what is held out of training serves.
         kept = min(settings.test, len(data.train) // 10)
         test, data.train = data.train[:kept], data.train[kept:]
-    train = apart(data.train, test)[: settings.most]
+    train = apart(data.train, test, settings.most)
     records = list(_records({"test": test, "valid": data.valid, "train": train, "try": tried(sources, settings.test)}))
     for number, (paraphrase, text) in enumerate(data.teacher):
         records.append({"id": f"teacher/{number}", "text": text, "paraphrase": paraphrase, "split": "train"})
@@ -73,10 +74,10 @@ def write_of_recipe(sources: StyleSources, settings: LearnSettings, output: Path
     write_records(output, [*(record for record in records if record["split"] != "train"), *rest])
 
 
-def apart(train: Iterable[str], held: Sequence[str]) -> list[str]:
-    """The training sentences that give no held-out one away."""
+def apart(train: Iterable[str], held: Sequence[str], most: int | None) -> list[str]:
+    """The first so many, or all, of the training sentences that give no held-out one away."""
     known = HeldOut(held)
-    return [text for text in train if len(text.split()) < MIN_WORDS or not known.leak(text)]
+    return list(islice((text for text in train if len(text.split()) < MIN_WORDS or not known.leak(text)), most))
 
 
 def _records(splits: dict[str, Sequence[str]]) -> Iterator[Record]:

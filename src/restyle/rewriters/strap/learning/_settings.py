@@ -12,6 +12,8 @@ from restyle.settings import setting
 
 # The base model where neither the settings nor a paraphraser name one.
 DEFAULT_BASE = "smollm2-135m"
+# Beyond this many of a user's own sentences a style gets better slowly, and takes a night to paraphrase.
+MOST_OWN = 50_000
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,11 @@ class LearnSettings:
     epochs: float = setting(3.0, "how often every pair is seen, where the time allows", minimum=0.01)
     rank: int = setting(32, "rank of the adapter: larger learns more, and makes a larger pack", minimum=1)
     precision: Precision = setting("int8", "how the weights are stored; int8 takes half the place")
-    most: int = setting(50_000, "training sentences at most", minimum=1)
+    most: int | None = setting(
+        None,
+        f"training sentences at most; what the recipe says, or {MOST_OWN:,} of text files, when not given",
+        minimum=1,
+    )
     # A paraphrase that has lost the meaning teaches the style to make things up.
     min_similarity: float = setting(0.35, "least similarity of a sentence and its paraphrase", minimum=-1, maximum=1)
     # Beyond these the paraphraser has left something out, or added something.
