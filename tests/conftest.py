@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 from pathlib import Path
 
@@ -19,6 +20,9 @@ TOY_SENTENCES = (
     "Never give the old man your money!",
     "What will you do when the rain comes?",
 )
+
+# Started in the background, a shell has us ignore Ctrl-C, and so would every program that a test starts and interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
@@ -61,6 +65,10 @@ def models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     home = tmp_path / "home-with-models"
     home.mkdir()
     (home / "models").symlink_to(MODELS)
+    # What a model is unpacked to takes half a minute to make, and is the same for all tests.
+    unpacked = MODELS.parent / "unpacked"
+    unpacked.mkdir(exist_ok=True)
+    (home / "unpacked").symlink_to(unpacked)
     monkeypatch.setenv("RESTYLE_HOME", str(home))
     return MODELS
 
@@ -90,7 +98,7 @@ def toy_base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     config = transformers.LlamaConfig(
         vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4,
         num_key_value_heads=2, max_position_embeddings=256, tie_word_embeddings=True,
-        bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.eos_token_id,
+        bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id,
         initializer_range=0.3,  # at its usual 0.02 a network this small hardly tells its words apart
     )  # fmt: skip
     with torch.random.fork_rng(devices=[]):

@@ -215,6 +215,18 @@ def test_a_nucleus_may_be_wider_than_what_is_sorted_first(monkeypatch: pytest.Mo
     assert torch.equal(_drawn(rows, points, Decoding(nucleus=0.95)), whole)
 
 
+def test_a_row_with_a_wide_nucleus_decides_nothing_for_its_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
+    from restyle.lm.decoding import _torch
+
+    monkeypatch.setattr(_torch, "_LIKELIEST", 8)
+    # Half numbers make many subwords equally likely, whose order is a matter of how they were sorted.
+    tied = (2 * torch.randn(100, 50, generator=torch.Generator().manual_seed(0))).round().log_softmax(-1)
+    points = torch.rand(101, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    together = _drawn(torch.cat([tied, torch.full((1, 50), -math.log(50))]), points, Decoding(nucleus=0.7))
+    alone = [_drawn(tied[row : row + 1], points[row : row + 1], Decoding(nucleus=0.7)) for row in range(100)]
+    assert torch.equal(together[:100], torch.cat(alone))
+
+
 def test_a_tiny_nucleus_is_greedy(engines: dict[str, Engine]) -> None:
     assert texts_of(engines["torch"], TEXTS, Decoding(nucleus=1e-6)) == texts_of(engines["torch"], TEXTS)
 
@@ -390,3 +402,14 @@ def test_half_numbers_are_as_true(toy_base: Path) -> None:
     engine = TorchEngine(base.model.bfloat16(), TransformersSubwords(base.tokenizer))
     together = engine.generate(prompts_of(engine, TEXTS), DRAWN)
     assert together == [engine.generate([prompt], DRAWN)[0] for prompt in prompts_of(engine, TEXTS)]
+
+
+@pytest.mark.models
+def test_the_default_base_writes_each_sentence_for_itself(models: Path) -> None:
+    """In eight bits, and by chance in the fastest numbers, as everybody will run it."""
+    engine = open_engine("smollm2-135m")
+    prompts = prompts_of(engine, [text for text in TEXTS if text], room=8)
+    for decoding in (GREEDY, Decoding(nucleus=0.9, candidates=2)):
+        together = engine.generate(prompts, decoding)
+        assert together == [engine.generate([prompt], decoding)[0] for prompt in prompts]
+        assert len({candidates[0].ids for candidates in together}) == len(prompts)

@@ -18,13 +18,14 @@ from restyle.lm.decoding._batches import in_order, pieces
 from restyle.lm.format import PairFormat
 from restyle.lm.subwords import Subwords
 
-# A row of a matrix product is the same to the last bit whatever stands beside it, except from the kernels for very few
-# rows: below 12 in float32 with two threads. A smaller batch is filled up: a sentence is written alone as in a crowd.
-_FEWEST_ROWS = 16
-# Rows that have ended stay until this share of the batch is left: taking them out copies what the others remember.
-_LEAVE_AT = 0.75
-# Prompt and room of the rows of a batch, added up; more gain nothing on a CPU, and much on a GPU.
+# Prompt and room of the rows of a batch, added up; more gain little on a CPU, and much on a GPU.
 _BATCH_TOKENS = {"cpu": 4096, "cuda": 65_536}
+# Which are those of a long row.
+_ROW_TOKENS = 128
+# Libraries of matrix products choose a kernel by the number of rows, and each kernel adds in an order of its own: with
+# 33 rows a row came out otherwise than with 32, in bfloat16, and with two threads in float32 as well. So every batch
+# has one number of rows, filled up where it is short, and a sentence is written alone as in a crowd.
+_FEWEST_ROWS = 16
 # A nucleus is seldom larger; sorting the whole vocabulary would cost more than the network.
 _LIKELIEST = 512
 
@@ -37,6 +38,9 @@ class TorchEngine:
         self._model, self._subwords = model.eval().requires_grad_(False), subwords
         self._device = next(model.parameters()).device
         self._batch_tokens = batch_tokens or _BATCH_TOKENS.get(self._device.type, _BATCH_TOKENS["cuda"])
+
+    def _prompts_a_batch(self, decoding: Decoding) -> int:
+        return max(1, max(_FEWEST_ROWS, self._batch_tokens // _ROW_TOKENS) // decoding.candidates)
 
     @property
     def name(self) -> str:
@@ -57,8 +61,7 @@ class TorchEngine:
             if decoding.searches:
                 found.update((prompt, self._searched(prompt, decoding)) for prompt in group)
                 continue
-            tokens = decoding.candidates * (len(group[0].ids) + group[0].room)
-            for batch in pieces(group, self._batch_tokens // tokens):
+            for batch in pieces(group, self._prompts_a_batch(decoding)):
                 found.update(zip(batch, self._written(batch, decoding), strict=True))
         return found
 
@@ -66,9 +69,11 @@ class TorchEngine:
     def _written(self, prompts: Sequence[Prompt], decoding: Decoding) -> list[list[Candidate]]:
         """The candidates of prompts of one length and room, each in a row of its own."""
         number, room, end = len(prompts) * decoding.candidates, prompts[0].room, self._subwords.end
-        rows = _Rows(self._model, torch.tensor([prompt.ids for prompt in prompts], device=self._device))
+        most = self._prompts_a_batch(decoding)
+        ids = torch.tensor([prompt.ids for prompt in prompts], device=self._device)
+        rows = _Rows(self._model, ids[_filled(torch.arange(len(prompts), device=self._device), most)])
         # Which candidate a row writes. Rows that fill up write the first one again, to the same result.
-        place = _filled(torch.arange(number, device=self._device))
+        place = _filled(torch.arange(number, device=self._device), max(_FEWEST_ROWS, most * decoding.candidates))
         rows.keep(place // decoding.candidates)
         chances = self._chances(prompts, decoding)  # (N, room)
         written = torch.full((number, room), end, device=self._device)
@@ -81,14 +86,9 @@ class TorchEngine:
             score[place] += torch.where(ended[place], 0, likely.gather(1, chosen[:, None])[:, 0].double())
             written[place, step] = chosen
             ended[place] |= chosen == end
-            going = (~ended[place]).nonzero()[:, 0]
-            if not len(going):
+            if bool(ended.all()):
                 break
             rows.append(chosen)
-            if len(going) <= _LEAVE_AT * len(place) and len(place) > _FEWEST_ROWS:
-                going = _filled(going)
-                rows.keep(going)
-                place = place[going]
         made = [_candidate(ids, total, end) for ids, total in zip(written.tolist(), score.tolist(), strict=True)]
         each = decoding.candidates
         return [sorted(made[at : at + each], key=Candidate.rank) for at in range(0, number, each)]
@@ -128,8 +128,7 @@ class _Rows:
         self._cache = DynamicCache(config=model.config)
         before = ids[:, :-1]
         if before.shape[1]:
-            rows = max(len(before), -(-_FEWEST_ROWS // before.shape[1]))
-            self._fed(before[_filled(torch.arange(len(before), device=ids.device), rows)], logits=0)
+            self._fed(before, logits=0)
 
     def next_log_probabilities(self) -> Tensor:
         """For each row, of each subword that may come next, (B, V)."""
@@ -155,7 +154,7 @@ class _Rows:
         return found
 
 
-def _filled(rows: Tensor, fewest: int = _FEWEST_ROWS) -> Tensor:
+def _filled(rows: Tensor, fewest: int) -> Tensor:
     """The row numbers, the first repeated until there are enough."""
     missing = fewest - len(rows)
     return rows if missing <= 0 else torch.cat([rows, rows[:1].expand(missing)])
@@ -165,10 +164,19 @@ def _drawn(log_probabilities: Tensor, chances: Tensor, decoding: Decoding) -> Te
     """One subword a row, (B,), by one uniform number a row: the nucleus laid out on a line, likeliest first."""
     probabilities = (log_probabilities / decoding.temperature).softmax(-1)
     best, places = probabilities.topk(min(_LIKELIEST, probabilities.shape[1]), dim=-1)
-    if bool((best.double().sum(-1) < decoding.nucleus).any()):
-        best, places = probabilities.sort(dim=-1, descending=True, stable=True)
+    drawn = _at(chances, best, places, decoding.nucleus)
+    # Those rows alone: the two ways order equally likely subwords differently, and no row may decide it for another.
+    wide = best.double().sum(-1) < decoding.nucleus
+    if bool(wide.any()):
+        best, places = probabilities[wide].sort(dim=-1, descending=True, stable=True)
+        drawn[wide] = _at(chances[wide], best, places, decoding.nucleus)
+    return drawn
+
+
+def _at(chances: Tensor, best: Tensor, places: Tensor, nucleus: float) -> Tensor:
+    """What lies where each row's number points, of the likeliest subwords laid end to end up to the nucleus."""
     line = best.double().cumsum(-1)  # (B, K)
-    inside = (line - best < decoding.nucleus).sum(-1, keepdim=True)  # the subword that reaches p is the last
+    inside = (line - best < nucleus).sum(-1, keepdim=True)  # the subword that reaches p is the last
     point = chances[:, None] * line.gather(1, inside - 1)
     drawn = torch.searchsorted(line, point, right=True).minimum(inside - 1)
     return places.gather(1, drawn)[:, 0]
