@@ -9,22 +9,38 @@ REFERENCES = [["Are you mad?"], ["They found him near the river."], ["It is rain
 OUTPUTS = ["Art thou crazy?", "We found him by the river!", "Nothing but rain, I say."]
 
 
+# Judged by what a wheel carries.
+WITH_MODELS = {"acc", "acc-prob", "sim_input", "sim_ref", "sim-glove", "sim-glove-ref", "fl", "fl-prob", "ppl"}
+# Their idf is counted in all that is scored.
+OF_ALL_SENTENCES = {"sim-glove", "sim-glove-ref"}
+
+
+@pytest.fixture(
+    params=[pytest.param(name, marks=[pytest.mark.models] * (name in WITH_MODELS)) for name in metrics.names()]
+)
+def name(request):
+    if request.param in WITH_MODELS:
+        pytest.importorskip("torch")
+        request.getfixturevalue("models")
+    return request.param
+
+
 def score(name, inputs=INPUTS, outputs=OUTPUTS, references=REFERENCES):
-    return metrics[name]().score(Batch(outputs=outputs, inputs=inputs, references=references, target="noir"))
+    return metrics[name]().score(Batch(outputs=outputs, inputs=inputs, references=references, target="shakespeare"))
 
 
-@pytest.mark.parametrize("name", metrics.names())
 def test_every_metric_gives_one_number_per_sentence_whatever_the_others_are(name):
     whole = score(name)
     assert whole.shape == (3,)
     assert whole.dtype == np.float64
+    if name in OF_ALL_SENTENCES:
+        return
     for i in range(3):
         np.testing.assert_array_equal(
             score(name, INPUTS[i : i + 1], OUTPUTS[i : i + 1], REFERENCES[i : i + 1]), whole[i : i + 1]
         )
 
 
-@pytest.mark.parametrize("name", metrics.names())
 def test_every_metric_signs_its_number(name):
     assert metrics[name]().signature()["metric"] == name == metrics[name].name
 
@@ -45,9 +61,8 @@ def test_the_numbers_are_those_counted_by_hand(name, expected):
     np.testing.assert_allclose(score(name), expected)
 
 
-def test_empty_sentences_have_a_number_or_none_but_never_an_error():
-    for entry in metrics:
-        assert score(entry.name, ["", "x"], ["", ""], [["x"], [""]]).shape == (2,)
+def test_empty_sentences_have_a_number_or_none_but_never_an_error(name):
+    assert score(name, ["", "x"], ["", ""], [["x"], [""]]).shape == (2,)
 
 
 def test_outputs_that_do_not_pair_with_their_inputs_are_refused():

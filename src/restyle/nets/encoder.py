@@ -29,6 +29,7 @@ from restyle.records import writing_to
 from restyle.settings import setting
 
 WEIGHTS_FILE = "adapter.safetensors"
+_SCALE = ".scale"
 
 
 @dataclass(frozen=True)
@@ -135,11 +136,11 @@ class EncoderClassifier(nn.Module):
                 own[name].copy_(value)
 
     def save(self, folder: str | Path) -> Path:
-        """Write adapters and head, in float16: half the bytes, and no verdict changes."""
+        """Write adapters in whole numbers of eight bits and the head in float16, as `weights_in` reads them."""
         path = Path(folder) / WEIGHTS_FILE
         with writing_to(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            save_file({name: value.detach().half().cpu().contiguous() for name, value in self.trained().items()}, path)
+            save_file(_packed(self.trained()), path)
         return path
 
 
@@ -166,9 +167,33 @@ def _is_trained(name: str) -> bool:
     return "lora_" in name or name.startswith("head.")
 
 
+def _packed(weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The head in float16, and each vector of an adapter as eight-bit numbers with a scale: a quarter of its bytes.
+
+    An adapter is B (out, r) times A (r, in); of either, each of the r vectors has a scale of its own. One verdict in a
+    thousand changes, of sentences that were even.
+    """
+    packed: dict[str, Tensor] = {}
+    for name, value in weights.items():
+        plain = value.detach().float().cpu()
+        if name.startswith("head."):
+            packed[name] = plain.half()
+            continue
+        along = 1 if "lora_A" in name else 0
+        scale = plain.abs().amax(along, keepdim=True).clamp_min(1e-12) / 127
+        packed[name] = (plain / scale).round().to(torch.int8)
+        packed[f"{name}{_SCALE}"] = scale
+    return {name: value.contiguous() for name, value in packed.items()}
+
+
 def weights_in(folder: Path) -> dict[str, Tensor]:
     """The adapters and the head in a judge's folder; InputError when there are none."""
     path = folder / WEIGHTS_FILE
     if not path.is_file():
         raise InputError(f"{folder} holds no {WEIGHTS_FILE}")
-    return {name: value.float() for name, value in load_file(path).items()}
+    packed = load_file(path)
+    return {
+        name: value.float() * packed.get(f"{name}{_SCALE}", 1)
+        for name, value in packed.items()
+        if not name.endswith(_SCALE)
+    }
