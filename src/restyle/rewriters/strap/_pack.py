@@ -69,6 +69,7 @@ class Card:
     base_sha256: str = ""
     max_subwords: int = 50
     paraphraser: str = DEFAULT_PARAPHRASER  # what its training sentences were paraphrased by
+    strength: float = 1.0  # how much of the adapter is the full style (Mix): chosen on valid sentences
     sources: tuple[str, ...] = ()
     licence: str = ""
     sentences: int = 0

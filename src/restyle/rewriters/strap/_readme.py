@@ -16,6 +16,7 @@ def _head(card: Card) -> str:
         "sentences": f"{card.sentences:,}",
         "base": f"{card.base} (`{card.base_sha256[:12]}`)",
         "settings": ", ".join(f"{key} {value}" for key, value in card.settings.items()),
+        "strength": f"{card.strength:g}" if card.strength != 1 else "",
         "longest input": f"{card.max_subwords} subwords",
         "dev loss": f"{card.dev_loss:.3f} a subword",
         "made on": card.made_on,

@@ -32,21 +32,33 @@ class Mix:
         """The weights that write so.
 
         Between "as it is" and the style lies the paraphraser, which says the same in no style: at strength 0 it alone
-        writes, at 1 the style alone, and beyond 1 the style goes further from it.
+        writes, at 1 the style as its card measures it, and beyond that the style goes further from the paraphraser.
         """
-        mixed = [Adapter.load(pack.adapter).scaled(share * strength) for pack, share in self.parts]
-        if paraphraser is not None and strength != 1:
-            mixed.append(Adapter.load(paraphraser.adapter).scaled(1 - strength))
-        total = mixed[0]
-        for each in mixed[1:]:
+        amounts = self._amounts(paraphraser, strength)
+        adapters = [Adapter.load(pack.adapter).scaled(amount) for pack, amount in amounts]
+        total = adapters[0]
+        for each in adapters[1:]:
             total = total + each
         return total
 
     def identity(self, paraphraser: Pack | None, strength: float) -> str:
         """What tells these weights from all others."""
-        shares = [f"{pack.card.sha256}:{share * strength:.6g}" for pack, share in self.parts]
-        rest = [f"{paraphraser.card.sha256}:{1 - strength:.6g}"] if paraphraser is not None and strength != 1 else []
-        return "+".join(sorted(shares + rest))
+        return "+".join(
+            sorted(f"{pack.card.sha256}:{amount:.6g}" for pack, amount in self._amounts(paraphraser, strength))
+        )
+
+    def needs_paraphraser(self, strength: float) -> bool:
+        """Whether the paraphraser's adapter has a part in these weights."""
+        return bool(self._rest(strength))
+
+    def _amounts(self, paraphraser: Pack | None, strength: float) -> list[tuple[Pack, float]]:
+        """How much of each adapter; with the paraphraser's, which may be less than nothing, they sum to one."""
+        amounts = [(pack, share * strength * pack.card.strength) for pack, share in self.parts]
+        rest = self._rest(strength)
+        return [*amounts, (paraphraser, rest)] if paraphraser is not None and rest else amounts
+
+    def _rest(self, strength: float) -> float:
+        return round(1 - sum(share * strength * pack.card.strength for pack, share in self.parts), 9)
 
 
 def mix_of(to: str) -> Mix:

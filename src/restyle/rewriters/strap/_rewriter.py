@@ -95,7 +95,7 @@ class Strap(Rewriter):
         said = [self.name, self._engine]
         for to in targets or ([self.to] if self.to else []):
             mix, paraphraser = self._packs(to, 1.0)
-            said += [mix.identity(None, 1.0), paraphraser.card.sha256 if paraphraser else ""]
+            said += [mix.identity(paraphraser, 1.0), paraphraser.card.sha256 if paraphraser else ""]
         return hashlib.blake2b("\0".join(said).encode(), digest_size=16).hexdigest()
 
     def save(self, folder: str | Path) -> None:
@@ -123,7 +123,7 @@ class Strap(Rewriter):
                 f"{main.name} was learned on {main.base} ({main.base_sha256[:8] or 'of unknown weights'}), and what is "
                 f"here under that name is another base ({base_hash_here(main.base)[:8]}): learn the style again on it"
             )
-        if not self.paraphrases and strength == 1:
+        if not self.paraphrases and not mix.needs_paraphraser(strength):
             return mix, None
         paraphraser = find_pack(self._paraphraser or main.paraphraser, "paraphraser")
         if paraphraser.card.base_sha256 != main.base_sha256:

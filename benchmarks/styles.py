@@ -1,0 +1,103 @@
+"""What the styles that come with restyle are worth, on test sentences that no training saw.
+
+    RESTYLE_DATA=../data python benchmarks/styles.py                            # every style, and the paraphraser
+    RESTYLE_DATA=../data python benchmarks/styles.py bible joyce --sentences 300
+    RESTYLE_DATA=../data python benchmarks/styles.py --save                     # the figures and samples of their cards
+
+Rewritten are sentences of three kinds: modern lines of Romeo and Juliet, plain modern prose, and reviews (the test
+splits of shakespeare/modern, books/modern_plain and yelp); for `modern`, lines of Romeo and Juliet as Shakespeare has
+them. Greedy, judged by the set `report`; intervals are 95% of bootstrap resamples. Sentences and samples are drawn by
+the seed, and nothing is left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from restyle.cli._learning import _scored as scored
+from restyle.corpora import load
+from restyle.metrics.judges import judge_of
+from restyle.rewriters._base import Request, Rewrite
+from restyle.rewriters.strap._pack import DEFAULT_PARAPHRASER, Evaluation, Pack, Sample, find_pack, packs, write_card
+from restyle.rewriters.strap._rewriter import Strap
+from restyle.rewriters.strap.learning._evaluation import evaluated, paraphrase_metrics, style_metrics
+
+PLAIN = ("shakespeare/modern", "books/modern_plain", "yelp/positive", "yelp/negative")
+SHARES = (1 / 3, 1 / 3, 1 / 6, 1 / 6)
+EARLY = ("shakespeare/shakespeare",)
+SAMPLES = 10
+
+
+def main() -> None:
+    """Print a line for each style; with --save, write it on the card."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="styles, or the paraphraser; all, when none is named")
+    parser.add_argument("--sentences", type=int, default=150)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--save", action="store_true", help="write figures and samples on the cards")
+    options = parser.parse_args()
+    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores; seed {options.seed}\n")
+    for name in options.names or [DEFAULT_PARAPHRASER, *packs()]:
+        started = time.perf_counter()
+        if name in packs():
+            pack, of = find_pack(name), EARLY if name == "modern" else PLAIN
+            found, samples = style(pack, sentences(of, options.sentences, options.seed), of)
+        else:
+            pack = find_pack(name, "paraphraser")
+            found, samples = paraphraser(pack, sentences(PLAIN, options.sentences, options.seed))
+        said = "  ".join(
+            f"{key} {100 * score.value:5.1f} ({100 * score.low:.1f} to {100 * score.high:.1f})"
+            for key, score in found.scores.items()
+        )
+        print(f"{name:12} {said}  {time.perf_counter() - started:.0f} s", flush=True)
+        if options.save:
+            write_card(replace(pack.card, evaluations=(found,), samples=tuple(samples[:SAMPLES])), pack.folder)
+
+
+def style(pack: Pack, texts: Sequence[str], of: Sequence[str]) -> tuple[Evaluation, list[Sample]]:
+    """The scores of a style, and its rewrites."""
+    name = pack.card.name
+    rewrites = Strap(name).rewrites(texts, Request(name))
+    judges = style_metrics(judge_of([name], part="report").card.name)
+    records = [{"input": rewrite.text, "output": rewrite.outputs[0]} for rewrite in rewrites]
+    return evaluated(records, f"test sentences of {', '.join(of)}", name, judges, scored), samples_of(rewrites)
+
+
+def paraphraser(pack: Pack, texts: Sequence[str]) -> tuple[Evaluation, list[Sample]]:
+    """Table 16 for the paraphraser, and what it wrote."""
+    from restyle.lm.adapters import Adapter
+    from restyle.lm.decoding import Decoding, open_engine
+    from restyle.rewriters.strap._writer import Writer
+
+    card = pack.card
+    engine = open_engine(card.base, lambda: Adapter.load(pack.adapter), identity=f"{card.sha256}:1")
+    written = Writer(engine, engine.format(card.max_subwords), longest=1.0).write(texts, Decoding())
+    records = [{"input": text, "output": made[0].text} for text, made in zip(texts, written, strict=True)]
+    found = evaluated(records, f"test sentences of {', '.join(PLAIN)}", None, paraphrase_metrics(), scored)
+    return found, [Sample(record["input"], record["output"], record["output"]) for record in records]
+
+
+def sentences(of: Sequence[str], number: int, seed: int) -> list[str]:
+    """So many test sentences, drawn by the seed: of each source its share."""
+    found: list[str] = []
+    for source, share in zip(of, SHARES if len(of) > 1 else (1.0,), strict=True):
+        corpus, _, style = source.partition("/")
+        texts = [text for text in load(corpus).sentences(style, "test") if len(text.split()) >= 3]
+        found += random.Random(f"{seed}/{source}").sample(texts, round(share * number))
+    random.Random(seed).shuffle(found)
+    return found
+
+
+def samples_of(rewrites: Sequence[Rewrite]) -> list[Sample]:
+    """Each sentence with the paraphrase between, in the order of the draw."""
+    return [Sample(rewrite.text, rewrite.paraphrase, rewrite.outputs[0]) for rewrite in rewrites]
+
+
+if __name__ == "__main__":
+    main()
