@@ -19,7 +19,7 @@ from restyle.metrics.similarity_minilm import SimInput, SimRef  # noqa: E402
 from restyle.metrics.style import LinearStyleAccuracy, StyleAccuracy, StyleProbability  # noqa: E402
 from restyle.metrics.training import JudgeSettings, _data, gathered, train_judge  # noqa: E402
 from restyle.metrics.training._broken import broken  # noqa: E402
-from restyle.metrics.training._measures import best_threshold, mcc, measured, wilson  # noqa: E402
+from restyle.metrics.training._measures import mcc, measured, wilson  # noqa: E402
 from restyle.metrics.training._train import _first  # noqa: E402
 
 OLD = [f"thou {verb} {who} , and hath no peace" for verb in ("seest", "lovest", "art") for who in ("me", "him", "us")]
@@ -378,11 +378,6 @@ def test_correlation_is_that_of_scikit_learn() -> None:
 def test_the_interval_is_wilsons() -> None:
     """Newcombe 1998, Table I: 81 of 263."""
     assert [round(end, 4) for end in wilson(81, 263)] == [0.2553, 0.3662]
-
-
-def test_the_best_threshold_parts_what_can_be_parted() -> None:
-    threshold = best_threshold(np.array([0.9, 0.8, 0.4, 0.3]), np.array([True, True, False, False]))
-    assert 0.4 < threshold <= 0.8
 
 
 def test_the_perplexity_of_a_corpus_is_not_the_mean_of_its_sentences() -> None:

@@ -7,8 +7,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from restyle.errors import UsageError
 from restyle.metrics.judges import (
     WEIGHTS_FILES,
@@ -22,7 +20,7 @@ from restyle.metrics.judges import (
     write_card,
 )
 from restyle.metrics.training._data import JudgeData, Labelled, gathered, sources_of, with_broken
-from restyle.metrics.training._measures import best_threshold, measured
+from restyle.metrics.training._measures import measured
 from restyle.metrics.training._readme import readme
 from restyle.metrics.training._settings import JudgeSettings
 from restyle.records import writing_to
@@ -75,10 +73,6 @@ def carded(settings: JudgeSettings, data: JudgeData, folder: Path, *, hardware: 
     )
     card = replace(card, sha256=sha256_of(card, folder))
     judge = _judge(card, folder)
-    if settings.task == "fluency":
-        # Two linguists' sentences in three are acceptable: at 0.5 a careful judge misses most of the others.
-        card = replace(card, threshold=_threshold(judge, data.valid))
-        judge.card = card
     card = replace(card, results={"valid": _result(judge, data.valid), "test": _result(judge, data.test)})
     write_card(card, folder)
     with writing_to(folder):
@@ -132,11 +126,6 @@ def _hardware(settings: JudgeSettings) -> str:
 
 def _judge(card: Card, folder: Path) -> Judge:
     return NetworkJudge(card, folder) if card.kind == "network" else LinearJudge(card, folder)
-
-
-def _threshold(judge: Judge, valid: Labelled) -> float:
-    texts, true = valid.columns(judge.card.labels)
-    return best_threshold(judge.probabilities(texts)[:, 0], np.asarray(true) == 0)
 
 
 def _result(judge: Judge, part: Labelled) -> Result:
