@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from restyle.errors import UsageError
 from restyle.lm.decoding import Decoding
 from restyle.rewriters._base import Request
 from restyle.rewriters.strap import _guard, _keeping
@@ -21,7 +19,8 @@ _DIVERSE = 0.8
 _BY_CHANCE = 2
 # How many are made at once of a rewrite that is tried again.
 _TRIES = 4
-_CAUTIOUS = 0.6
+# Subwords in a row that a sentence may hold once. Of three there are some that English repeats: "as good as".
+_ONCE = 4
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ class Stages:
             ways.append(Decoding(nucleus=nucleus, candidates=_BY_CHANCE, seed=request.seed + 1))
         for way in ways:
             self._styled(starts, way)
-        self._tried_again(drafts, request)
+        self._tried_again(drafts)
         self._ranked(drafts, request)
 
     def _paraphrased(self, drafts: Sequence[Draft], request: Request) -> list[tuple[Draft, list[str]]]:
@@ -113,19 +112,17 @@ class Stages:
         ):
             draft.add(start, written)
 
-    def _tried_again(self, drafts: Sequence[Draft], request: Request) -> None:
-        """Search more widely where no rewrite is whole, then from the sentence itself, of which nothing is lost yet.
+    def _tried_again(self, drafts: Sequence[Draft]) -> None:
+        """Leave the circle where a rewrite goes round in one; then search more widely where none is whole.
 
-        Where none can even be given, draw by chance: that comes last, as its engine takes seconds to load.
+        What is still not whole is written from the sentence itself, of which nothing is lost yet.
         """
+        hopeless = [draft for draft in drafts if not draft.outputs]
+        starts = [(draft, start) for draft in hopeless for start in dict.fromkeys((draft.paraphrase, draft.text))]
+        self._styled(starts, Decoding(no_repeat=_ONCE))
         self._styled([(draft, draft.paraphrase) for draft in _unsound(drafts)], Decoding(candidates=_TRIES))
         own = [(draft, draft.text) for draft in _unsound(drafts) if draft.text != draft.paraphrase]
         self._styled(own, Decoding())
-        hopeless = [draft for draft in drafts if not draft.outputs]
-        starts = [(draft, start) for draft in hopeless for start in dict.fromkeys((draft.paraphrase, draft.text))]
-        # An engine that was asked for by its name may draw nothing, and the one that does may not be installed.
-        with contextlib.suppress(UsageError, ModuleNotFoundError):
-            self._styled(starts, Decoding(nucleus=_CAUTIOUS, candidates=_TRIES, seed=request.seed + 2))
 
     def _ranked(self, drafts: Sequence[Draft], request: Request) -> None:
         """Put the best first: by the judges where a choice was asked for, else by faults, the likeliest first."""
