@@ -3,6 +3,8 @@
 import re
 import runpy
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from restyle.cli._main import app
 
 ROOT = Path(__file__).parent.parent
 # docs/cli.md is the help itself, which `make check` compares.
+BENCHMARKS = sorted((ROOT / "benchmarks").glob("*.py"))
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 COMMAND = re.compile(r"^\s*(?:\$ |cat \S+ \| )?(restyle [a-z][^#\n]*)", re.MULTILINE)
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -132,3 +135,12 @@ def test_the_readmes_demo_is_compared_but_for_what_models_wrote(monkeypatch):
     assert not compared(f"$ restyle\nblanc\n\n{table}"), "a command prints something else"
     assert not compared(f"$ restyle\nnoir\n\n{table.replace('joyce', 'yeats')}"), "the styles are others"
     assert not compared("$ restyle\nnoir"), "the styles are missing"
+
+
+@pytest.mark.parametrize("benchmark", BENCHMARKS, ids=lambda path: path.stem)
+def test_a_benchmark_can_be_started_as_make_bench_does_without_arguments(benchmark):
+    usage = subprocess.run(
+        [sys.executable, str(benchmark), "--help"], capture_output=True, text=True, check=True
+    ).stdout.partition("\n\n")[0]
+    wanted = re.sub(r"\[[^\]]*\]", "", re.sub(r"\[[^\[\]]*\]", "", usage)).split()
+    assert wanted == ["usage:", benchmark.name], "what stands in no brackets must be given"
