@@ -173,7 +173,14 @@ class TestBadInput:
 
     def test_a_gz_that_is_none_is_refused(self, tmp_path):
         (tmp_path / "a.txt.gz").write_bytes(b"just text\n")
-        with pytest.raises(InputError, match="a.txt.gz"):
+        with pytest.raises(InputError, match=r"a.txt.gz is no gzip file, .*; rename it if it is not compressed"):
+            read(tmp_path / "a.txt.gz")
+
+    def test_a_gz_whose_contents_are_not_what_it_promises_is_damaged(self, tmp_path):
+        data = bytearray(gzip.compress(b"text\n"))
+        data[-8] ^= 1  # its checksum
+        (tmp_path / "a.txt.gz").write_bytes(data)
+        with pytest.raises(InputError, match="a.txt.gz is damaged after line"):
             read(tmp_path / "a.txt.gz")
 
     @pytest.mark.parametrize(

@@ -190,6 +190,12 @@ class Lines:
             raise InputError(
                 f"{self._name} is cut off after line {self._number}: the compressed file is incomplete"
             ) from None
+        except gzip.BadGzipFile as error:
+            if self._number == 0 and "Not a gzipped" in str(error):
+                raise InputError(
+                    f"{self._name} is no gzip file, whatever its name says; rename it if it is not compressed"
+                ) from None
+            raise InputError(f"{self._name} is damaged after line {self._number}: {error}") from None
         except (OSError, ValueError) as error:
             raise InputError(f"{self._name}, after line {self._number}: {error}") from None
         except Exception as error:
