@@ -320,6 +320,12 @@ class TestText:
         assert "".join(piece["text"] for piece in pieces) == document
         assert [piece["text"] for piece in pieces if piece["rewrite"]] == ["It is hot.", "Drink it."]
 
+    def test_a_document_in_another_encoding_says_what_to_do(self, capfd, tmp_path):
+        (tmp_path / "tea.md").write_bytes("Thé noir.".encode("latin-1"))
+        code, _, err = run(capfd, "text", "segment", str(tmp_path / "tea.md"))
+        assert code == 1
+        assert err.endswith("tea.md: byte 3 (0xe9) is not utf-8; convert it first: iconv -f cp1252 -t UTF-8\n")
+
     def test_a_reader_that_has_seen_enough_is_no_error(self, tmp_path):
         (tmp_path / "long.txt").write_text("a sentence\n" * 50_000)
         command = f"{sys.executable} -m restyle text clean -i {tmp_path}/long.txt | head -1; echo ${{PIPESTATUS[0]}}"

@@ -146,7 +146,10 @@ def _document(path: str) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start + 1} is not utf-8") from None
+        raise InputError(
+            f"{path}: byte {error.start + 1} (0x{raw[error.start]:02x}) is not utf-8; "
+            "convert it first: iconv -f cp1252 -t UTF-8"
+        ) from None
 
 
 def _cleaned(records: list[Record]) -> list[Record]:
