@@ -202,6 +202,11 @@ class TestBadInput:
         with pytest.raises(RecordError, match=f"a.jsonl, line 2: {problem}"):
             read(tmp_path / "a.jsonl")
 
+    def test_a_missing_field_is_told_before_a_field_that_would_be_in_its_way(self, tmp_path):
+        (tmp_path / "a.jsonl").write_text('{"text": "x"}\n', encoding="utf-8")
+        with pytest.raises(RecordError, match=r"no field 'output'; the fields are \['text'\]"):
+            list(read_records(tmp_path / "a.jsonl", text_column="output"))
+
     def test_a_missing_column_is_answered_with_the_columns_there_are(self, tmp_path):
         (tmp_path / "a.tsv").write_text("sentence\tlabel\nhi\t1\n")
         with pytest.raises(InputError, match="no column 'text'.*'sentence', 'label'.*--text-column"):
