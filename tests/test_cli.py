@@ -324,7 +324,9 @@ class TestText:
         (tmp_path / "tea.md").write_bytes("Thé noir.".encode("latin-1"))
         code, _, err = run(capfd, "text", "segment", str(tmp_path / "tea.md"))
         assert code == 1
-        assert err.endswith("tea.md: byte 3 (0xe9) is not utf-8; convert it first: iconv -f cp1252 -t UTF-8\n")
+        assert err.endswith("tea.md is no text in utf-8: byte 3 is 0xe9; give its encoding, e.g. --encoding cp1252\n")
+        code, out, _ = run(capfd, "text", "segment", str(tmp_path / "tea.md"), "--encoding", "cp1252")
+        assert (code, json.loads(out.splitlines()[0])["text"]) == (0, "Thé noir.")
 
     def test_a_reader_that_has_seen_enough_is_no_error(self, tmp_path):
         (tmp_path / "long.txt").write_text("a sentence\n" * 50_000)

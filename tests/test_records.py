@@ -20,6 +20,7 @@ from restyle.records import (
     _writing,
     format_of,
     json_line,
+    read_document,
     read_records,
     write_records,
 )
@@ -443,3 +444,25 @@ def test_every_line_of_any_csv_is_in_a_record_or_counted(tmp_path_factory, lines
     # A blank line within a quoted field belongs to it.
     assert len(lines) - blank <= within <= len(lines)
     assert report.records == len(spans)
+
+
+class TestDocuments:
+    def test_a_document_comes_whole_with_its_line_ends_and_its_mark(self, tmp_path):
+        text = "\ufeff# Tea\r\n\r\nIt is hot.\u2028\n\n"
+        (tmp_path / "a.md").write_bytes(text.encode())
+        (tmp_path / "a.md.gz").write_bytes(gzip.compress(text.encode()))
+        assert read_document(tmp_path / "a.md") == read_document(tmp_path / "a.md.gz") == text
+
+    @pytest.mark.parametrize(
+        ("name", "data", "problem"),
+        [
+            ("a.md", b"\x89PNG\0\0", "is no text in utf-8: a NUL byte stands in it"),
+            ("a.md", "Thé".encode("latin-1"), r"is no text in utf-8: byte 3 is 0xe9; give its encoding"),
+            ("a.md.gz", gzip.compress(b"word " * 1000)[:-20], "is cut off after line 0: the compressed file is inc"),
+            ("a.md.gz", b"plain", "is no gzip file"),
+        ],
+    )
+    def test_what_is_no_document_is_told_in_one_line(self, tmp_path, name, data, problem):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(InputError, match=problem):
+            read_document(tmp_path / name)
