@@ -247,7 +247,7 @@ def _plain_sim(outputs: Sequence[str], inputs: Sequence[str]) -> Callable[[], tu
 def main() -> None:
     """Run one of the three."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("strap", "cds", "speed"))
+    parser.add_argument("what", nargs="?", default="speed", choices=("strap", "cds", "speed"))
     parser.add_argument("--pairs", type=int, default=100_000)
     parser.add_argument("--threads", type=int, default=2)
     chosen = parser.parse_args()

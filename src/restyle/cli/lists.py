@@ -11,14 +11,24 @@ from restyle.registry import Registry
 
 
 def systems(format: FormatOption = TableFormat.text) -> None:
-    """List the systems that rewrite text."""
+    """List the systems that rewrite text.
+
+    \b
+    restyle systems
+    restyle systems --format json
+    """
     from restyle.rewriters import systems as registry
 
     show(_listed(registry), format)
 
 
 def metrics(format: FormatOption = TableFormat.text) -> None:
-    """List the metrics that judge a rewrite."""
+    """List the metrics that judge a rewrite.
+
+    \b
+    restyle metrics
+    restyle metrics --format markdown
+    """
     from restyle.metrics import metrics as registry
 
     show(_listed(registry), format)

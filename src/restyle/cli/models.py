@@ -13,7 +13,12 @@ app = typer.Typer(help="Pretrained models: which there are, and fetching them ah
 
 @app.command("ls")
 def ls(format: FormatOption = TableFormat.text) -> None:
-    """List the models that need no hub, and say which are on this machine."""
+    """List the models that need no hub, and say which are on this machine.
+
+    \b
+    restyle models ls
+    restyle models ls --format json
+    """
     from restyle.assets import find_model, model_wheels
 
     show(
