@@ -289,6 +289,18 @@ def test_training_writes_a_judge_with_its_card(corpus: Corpus, own: Path) -> Non
     assert card.sha256 in (own / "farm-linear-report" / "README.md").read_text()
 
 
+def test_a_judge_can_be_measured_on_a_draw_of_its_test_and_the_card_says_of_how_many(corpus: Corpus, own: Path) -> None:
+    settings = JudgeSettings(name="farm", corpora=("farm",), kind="linear", measured=6)
+    made = [train_judge(settings, own / folder) for folder in ("first", "second")]
+    assert made[0] == made[1]
+    result = made[0].results["test"]
+    assert (result.sentences, result.drawn_from) == (6, 14)
+    assert "## test: 6 sentences, drawn from 14" in (own / "first" / "README.md").read_text()
+    assert "--measured 6" in made[0].command
+    whole = train_judge(JudgeSettings(name="farm", corpora=("farm",), kind="linear", measured=14), own / "third")
+    assert (whole.results["test"].sentences, whole.results["test"].drawn_from) == (14, 0)
+
+
 def test_the_card_holds_the_command_that_makes_it_again(corpus: Corpus) -> None:
     settings = JudgeSettings(
         name="farm",
@@ -484,6 +496,28 @@ def test_outputs_that_were_selected_with_the_judge_are_marked(own: Path) -> None
         assert card.signature.options["selected-with"] == "acc-linear"
         assert any("report with a judge that had no part in choosing" in note for note in card.notes)
     assert "selected-with" not in scored(about={"selected_with": ("plays-linear-select",)}).signature.options
+
+
+def test_a_judge_that_picked_is_found_behind_another_name_and_beside_another_judge(own: Path) -> None:
+    save_linear(own / "plays-linear-report", "plays-linear-report")
+    save_linear(own / "books-linear-report", "books-linear-report", ("verse", "prose"))
+    linear = load_judge("plays-linear").card.fingerprint
+    # A network was multiplied with the linear judge, which now reports.
+    card = scored(about={"selected_with": (f"plays-select#12345678*{linear}",)})
+    assert card.signature.options["selected-with"] == "acc-linear"
+    # Targets of two judges are judged by either, and both are named.
+    outputs = Outputs([OLD[0], NEW[0]], targets=["shakespeare", "verse"], selected_with=(linear,))
+    (both,) = score_systems([outputs], ScoreSettings(resamples=0), metrics=["acc-linear"])
+    assert both.signature.options["selected-with"] == "acc-linear"
+
+
+def test_a_similarity_that_picked_is_marked_where_it_reports() -> None:
+    from restyle.metrics.similarity import SimWieting
+
+    made_by = SimWieting().signature()["model"]
+    outputs = Outputs(["Art thou mad?"], inputs=["Are you mad?"], selected_with=(made_by,))
+    (card,) = score_systems([outputs], ScoreSettings(resamples=0, baselines=False), metrics=["sim-wieting"])
+    assert card.signature.options["selected-with"] == "sim-wieting"
 
 
 def test_the_set_for_choosing_is_marked_where_it_reports(own: Path) -> None:

@@ -51,6 +51,7 @@ class Result:
     high: float
     mcc: float  # Matthews correlation: 0 is chance, however unequal the labels
     confusion: list[list[int]]  # row: true label, column: the judge's
+    drawn_from: int = 0  # how many the split holds, where only some of them were judged
 
 
 @dataclass(frozen=True)
