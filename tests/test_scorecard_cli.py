@@ -90,6 +90,19 @@ class TestScore:
         command = ["score", files / "judged.jsonl", "--metrics", "none", "--format", "json"]
         assert run(capfd, *command) == run(capfd, *command)
 
+    def test_outputs_that_a_judge_picked_are_warned_of_in_every_format(self, capfd, files):
+        record = json.loads((files / "judged.jsonl").read_text().splitlines()[0]) | {"selected_with": ["acc"]}
+        (files / "picked.jsonl").write_text(json.dumps(record) + "\n")
+        common = ["score", files / "picked.jsonl", "--metrics", "none", "--resamples", 0]
+        for format in ("text", "markdown", "latex", "json", "jsonl"):
+            code, out, err = run(capfd, *common, "--format", format, "--html", files / "report.html")
+            assert code == 0
+            assert "were selected with acc, which also scores them" in (err if format == "jsonl" else out)
+        _, out, err = run(capfd, *common, "--short")
+        assert "selected-with:acc" in out
+        assert "were selected with acc" in err
+        assert "were selected with acc" in (files / "report.html").read_text()
+
     def test_the_short_signature_alone(self, capfd, files):
         code, out, _ = run(capfd, "score", files / "judged.jsonl", "--metrics", "none", "--short")
         assert code == 0
@@ -106,9 +119,8 @@ class TestScore:
         code, out, _ = run(capfd, *common, "--to", "old", "--copy-probability", "0", "--resamples", 10)
         assert code == 0
         assert "NAIVE" in out
-        code, _, err = run(capfd, *common, "--to", "old", "--tune")
-        assert (code, err.count("\n")) == (1, 1)
-        assert "p cannot be tuned: the development inputs have no J" in err
+        code, out, _ = run(capfd, *common, "--to", "old", "--resamples", 0)
+        assert (code, "naive:p=0.5" in out) == (0, True)  # copy-rate makes no J by which p could be tuned
         code, _, err = run(capfd, *common)
         assert "NAIVE needs the target style: name it with --to" in err
 
