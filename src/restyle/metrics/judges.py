@@ -168,7 +168,10 @@ class NetworkJudge(Judge):
         _ = self._network, self._linear
 
     def _probabilities(self, texts: Sequence[str]) -> Floats:
-        found: Floats = self._network.probabilities(texts)
+        return self._beside(self._network.probabilities(texts), texts)
+
+    def _beside(self, found: Floats, texts: Sequence[str]) -> Floats:
+        """What the network found, with the probabilities of the linear judge multiplied in where there is one."""
         if self._linear is None:
             return found
         product = found * self._linear._probabilities(texts)
