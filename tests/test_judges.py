@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,16 @@ from restyle.errors import Corrupt, InputError, UnknownName, UsageError  # noqa:
 from restyle.evaluation import Outputs, ScoreSettings, score_systems  # noqa: E402
 from restyle.metrics import Batch, judges  # noqa: E402
 from restyle.metrics.fluency import Fluency, FluencyProbability, Perplexity  # noqa: E402
-from restyle.metrics.judges import Card, Judge, LinearJudge, NetworkJudge, judge_of, load_judge, write_card  # noqa: E402
+from restyle.metrics.judges import (  # noqa: E402
+    Card,
+    Judge,
+    LinearJudge,
+    NetworkJudge,
+    bundled_folder,
+    judge_of,
+    load_judge,
+    write_card,
+)
 from restyle.metrics.ngram_classifier import NgramClassifier  # noqa: E402
 from restyle.metrics.similarity_glove import SimGlove, SimGloveRef  # noqa: E402
 from restyle.metrics.similarity_minilm import SimInput, SimRef  # noqa: E402
@@ -583,3 +593,40 @@ def test_with_sets_only_what_there_is(corpus: Corpus, own: Path) -> None:
     for wrong in ("layers=2", "body.layers=2", "network.layers"):
         assert isinstance(run("train", "farm", "--corpus", "farm", "--with", wrong).exception, UsageError)
     assert isinstance(run("train", "farm", "--corpus", "farm", "--with", "network.layer=2").exception, UsageError)
+
+
+# --- the judges that ship --------------------------------------------------------------------------------------------
+
+
+def test_the_page_of_judges_says_what_the_cards_say(monkeypatch) -> None:
+    docs = Path(__file__).parent.parent / "docs"
+    monkeypatch.syspath_prepend(docs)
+    import generate
+
+    assert (docs / "judges.md").read_text(encoding="utf-8") == generate.judges()
+
+
+@pytest.mark.parametrize("folder", sorted(bundled_folder().glob("*-re*")) + sorted(bundled_folder().glob("*-se*")))
+def test_every_judge_that_ships_has_the_weights_and_the_readme_of_its_card(folder: Path) -> None:
+    from restyle.metrics.judges import read_card, sha256_of
+    from restyle.metrics.training._readme import readme
+
+    card = read_card(folder)
+    assert (card.name, sha256_of(card, folder)) == (folder.name, card.sha256)
+    assert (folder / "README.md").read_text(encoding="utf-8") == readme(card)
+    for result in card.results.values():
+        right, number = sum(row[place] for place, row in enumerate(result.confusion)), sum(map(sum, result.confusion))
+        assert (round(right / number, 4), number) == (result.accuracy, result.sentences)
+        assert (result.low, result.high) == tuple(round(end, 4) for end in wilson(right, number))
+
+
+def test_every_judge_that_reports_has_one_that_chooses_by_other_sentences_of_the_same_kind() -> None:
+    from restyle.metrics.judges import read_card
+
+    shipped = {folder.name: read_card(folder) for folder in bundled_folder().glob("*-*") if "sim-" not in folder.name}
+    for name, card in shipped.items():
+        other = shipped[name.replace("-report", "-select")]
+        assert {card.part, other.part} <= {"report", "select"}
+        assert (other.labels, other.corpora, other.seed) == (card.labels, card.corpora, card.seed)
+        shares = [re.search(r"--share (\S+)", each.command) for each in (card, other)]
+        assert len({share[1] if share else "" for share in shares}) == 1
