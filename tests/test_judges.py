@@ -495,7 +495,9 @@ def test_targets_of_two_judges_are_judged_by_either(own: Path) -> None:
     save_linear(own / "b-linear-report", "b-linear-report", ("verse", "modern"))
     metric = LinearStyleAccuracy()
     assert metric.for_targets(["shakespeare", "modern"]) is metric
-    with pytest.raises(UsageError, match="knows pirate"):
+    with pytest.raises(UsageError, match=r"knows modem; did you mean modern\? \(or train one: restyle judge train\)"):
+        metric.for_targets(["shakespeare", "modem"])
+    with pytest.raises(UsageError, match="knows pirate; there are: modern, plain, shakespeare, verse"):
         metric.for_targets(["shakespeare", "pirate"])
 
 

@@ -168,6 +168,8 @@ class TestMistakes:
         (files / "empty.txt").write_text("")
         (files / "bad.tsv").write_text("output\tverdict\na\tyes\n")
         (files / "half.jsonl").write_text('{"output": "a", "target": "x"}\n{"output": "b"}\n')
+        (files / "nan.jsonl").write_text('{"output": "a", "scores": {"acc": NaN}}\n')
+        (files / "control.txt").write_bytes(b"a\x00b\n")
         out, judged = files / "out.txt", files / "judged.jsonl"
         for arguments, code, message in [
             ([out, "--inputs", files / "short.txt"], 1, "3 outputs, but 1 inputs; they must pair line by line"),
@@ -180,6 +182,10 @@ class TestMistakes:
             ([out, "--metrics", "bleu"], 2, "the metric bleu needs references, which were not given"),
             ([out, "--metrics", "blue"], 2, "no metric is called 'blue'; did you mean bleu?"),
             ([out, "--metrics", "none"], 2, "there is nothing to score with"),
+            ([out, "--metrics", "acc-linear"], 2, "the metric acc-linear needs target, which were not given"),
+            ([out, "--metrics", "acc-linear", "--to", "shakespear"], 2, "did you mean shakespeare?"),
+            ([files / "nan.jsonl", "--metrics", "none"], 1, "NaN is no finite number; write null where there is none"),
+            ([files / "control.txt", "--metrics", "none"], 1, "control.txt is a binary file"),
             ([judged, "--metrics", "none", "--aggregate", "J2=acc*sim"], 2, "no column is called 'sim'"),
             (
                 [judged, "--metrics", "none", "--to", "new"],
