@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -73,7 +74,8 @@ def carded(settings: JudgeSettings, data: JudgeData, folder: Path, *, hardware: 
     )
     card = replace(card, sha256=sha256_of(card, folder))
     judge = _judge(card, folder)
-    card = replace(card, results={"valid": _result(judge, data.valid), "test": _result(judge, data.test)})
+    splits = {"valid": data.valid, "test": data.test}
+    card = replace(card, results={name: _result(judge, part, settings) for name, part in splits.items()})
     write_card(card, folder)
     with writing_to(folder):
         (folder / "README.md").write_text(readme(card), encoding="utf-8")
@@ -128,12 +130,16 @@ def _judge(card: Card, folder: Path) -> Judge:
     return NetworkJudge(card, folder) if card.kind == "network" else LinearJudge(card, folder)
 
 
-def _result(judge: Judge, part: Labelled) -> Result:
+def _result(judge: Judge, part: Labelled, settings: JudgeSettings) -> Result:
     labels: Sequence[str] = judge.card.labels
-    texts, true = part.columns(labels)
-    said = judge.verdicts(texts)
+    sentences = list(zip(*part.columns(labels), strict=True))
+    drawn = sentences
+    if settings.measured is not None and settings.measured < len(sentences):
+        drawn = random.Random(settings.seed).sample(sentences, settings.measured)
+    said = judge.verdicts([text for text, _ in drawn])
     # An empty sentence gets no label; corpora hold none, as the loaders leave them out.
-    return measured(true, [labels.index(label) if label else 0 for label in said], len(labels))
+    result = measured([true for _, true in drawn], [labels.index(label) if label else 0 for label in said], len(labels))
+    return replace(result, drawn_from=len(sentences) if drawn is not sentences else 0)
 
 
 def _known(values: dict[str, Any]) -> dict[str, Any]:
