@@ -21,6 +21,9 @@ try:
     import torch
     from torch import nn
     from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoTokenizer
+
+    from restyle.nets import lstm  # noqa: F401  (transformers learns of it there)
+    from restyle.nets.words import cut
 except ModuleNotFoundError as error:  # pragma: no cover - a test environment has it
     raise MissingExtra(error.name or "torch", "local", "a neural judge") from error
 
@@ -107,7 +110,8 @@ def fetched(name: str) -> str:
 
 def _unpacked(name: str, gguf: Path) -> Path:
     """A GGUF file as a folder that transformers reads, made once: dequantising it takes half a minute each time."""
-    target = cache_home() / "unpacked" / f"{name}-{gguf.stat().st_size}"
+    words_of = model_wheels()[name].words_of
+    target = cache_home() / "unpacked" / f"{name}-{gguf.stat().st_size}{'-cut' if words_of else ''}"
     if target.is_dir():
         return target
     with writing_to(target):
@@ -119,8 +123,11 @@ def _unpacked(name: str, gguf: Path) -> Path:
         config.architectures = [type(loaded).__name__]
         plain = type(loaded)(config)
         plain.load_state_dict(loaded.state_dict())
+        tokenizer = _quietly(AutoTokenizer.from_pretrained, gguf.parent, gguf_file=gguf.name)
+        if words_of:
+            plain, tokenizer = cut(plain, tokenizer, _quietly(AutoTokenizer.from_pretrained, fetched(words_of)))
         plain.half().save_pretrained(scratch)
-        _quietly(AutoTokenizer.from_pretrained, gguf.parent, gguf_file=gguf.name).save_pretrained(scratch)
+        tokenizer.save_pretrained(scratch)
         try:
             os.rename(scratch, target)
         except OSError:
