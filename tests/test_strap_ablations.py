@@ -20,7 +20,7 @@ from restyle.errors import InputError, UnknownName, UsageError
 from restyle.records import read_records, write_records
 from restyle.rewriters import Request, load, systems
 from restyle.rewriters.records import RewriteSettings, prepared
-from restyle.rewriters.strap import Conditioned, NonDiverse, OnBase, Recurrent, Strap, find_pack
+from restyle.rewriters.strap import Conditioned, NonDiverse, OnBase, Recurrent, Strap, find_pack, find_style
 
 pytest.importorskip("peft")
 
@@ -112,6 +112,7 @@ def test_an_installed_one_answers_to_the_names_of_its_styles(multi, paraphraser)
     assert Conditioned(paraphraser=str(paraphraser)).styles == ("noir", "pulp")
     assert Conditioned("pulp", paraphraser=str(paraphraser)).called("pulp") == "pulp"
     assert Strap("both:noir", paraphraser=str(paraphraser)).called("both:noir") == "noir"
+    assert find_style("both:noir").scores.keys() >= {"ACC", "SIM"}
     with pytest.raises(UnknownName, match="no style of both is called 'nior'; did you mean noir"):
         Strap("both:nior")
     with pytest.raises(UsageError, match="both writes several styles: name one of them, both:noir, both:pulp"):

@@ -21,9 +21,6 @@ try:
     import torch
     from torch import nn
     from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoTokenizer
-
-    from restyle.nets import lstm  # noqa: F401  (transformers learns of it there)
-    from restyle.nets.words import cut
 except ModuleNotFoundError as error:  # pragma: no cover - a test environment has it
     raise MissingExtra(error.name or "torch", "local", "a neural judge") from error
 
@@ -76,6 +73,8 @@ def load_pretrained(name: str, layers: int | None = None) -> Pretrained:
 
 def load_language_model(name: str) -> tuple[nn.Module, Tokenizer]:
     """A causal language model with its output layer, in float32, and its tokenizer."""
+    import restyle.nets.lstm  # noqa: F401  (which tells transformers of ours; a judge needs none of it)
+
     model = _quietly(AutoModelForCausalLM.from_pretrained, fetched(name), dtype=torch.float32)
     model.config.use_cache = False
     return model.eval(), load_tokenizer(name)
@@ -125,6 +124,8 @@ def _unpacked(name: str, gguf: Path) -> Path:
         plain.load_state_dict(loaded.state_dict())
         tokenizer = _quietly(AutoTokenizer.from_pretrained, gguf.parent, gguf_file=gguf.name)
         if words_of:
+            from restyle.nets.words import cut
+
             plain, tokenizer = cut(plain, tokenizer, _quietly(AutoTokenizer.from_pretrained, fetched(words_of)))
         plain.half().save_pretrained(scratch)
         tokenizer.save_pretrained(scratch)

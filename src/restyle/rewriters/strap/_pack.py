@@ -131,7 +131,9 @@ class Pack:
         """One style of a pack of several; UnknownName when it is none of them."""
         if style not in self.card.styles:
             raise UnknownName(f"style of {self.card.name}", style, self.card.styles)
-        return replace(self, card=replace(self.card, name=style, kind="style"), prefix=prefix_of(style))
+        prefix = prefix_of(style)
+        its_own = tuple(evaluation for evaluation in self.card.evaluations if evaluation.on.startswith(prefix))
+        return replace(self, card=replace(self.card, name=style, kind="style", evaluations=its_own), prefix=prefix)
 
 
 def bundled_folder() -> Path:

@@ -25,7 +25,17 @@ from restyle.lm.bases import base_hash
 from restyle.metrics import Metric
 from restyle.metrics.judges import judge_of
 from restyle.records import Record, read_records, writing_to
-from restyle.rewriters.strap._pack import LSTM, Card, Evaluation, Pack, Sample, find_pack, read_pack, write_card
+from restyle.rewriters.strap._pack import (
+    LSTM,
+    Card,
+    Evaluation,
+    Pack,
+    Sample,
+    find_pack,
+    prefix_of,
+    read_pack,
+    write_card,
+)
 from restyle.rewriters.strap._sources import StyleSources
 from restyle.rewriters.strap.learning._budget import Budget
 from restyle.rewriters.strap.learning._evaluation import (
@@ -109,7 +119,7 @@ class Course:
             self._tried(*each, draft, f"{draft.folder}:{each[0].style}", may_be_known=True) for each in gathered
         ]  # each: its gathering, sentences and pairs
         evaluations = [
-            replace(evaluation, on=f"{gathering.style}: {evaluation.on}")
+            replace(evaluation, on=prefix_of(gathering.style) + evaluation.on)
             for (gathering, _, _), (_, evaluation) in zip(gathered, tried, strict=True)
         ]
         return self._pack(draft, evaluations, [outputs for outputs, _ in tried])
