@@ -9,9 +9,9 @@ from restyle.assets import find_model, model_wheels
 from restyle.errors import MissingExtra, UnknownName, UsageError
 from restyle.lm.adapters import Adapter
 from restyle.rewriters import Request, systems
-from restyle.rewriters.strap import Card, Strap, WithoutParaphrase, _choosing, _pack, _rewriter
+from restyle.rewriters.strap import Card, Strap, WithoutParaphrase, _choosing, _pack, _recipe, _rewriter
 from restyle.rewriters.strap._foreign import foreign
-from restyle.rewriters.strap._guard import broken, shrunk, turned
+from restyle.rewriters.strap._guard import broken, grown, shrunk, stammers, turned
 from restyle.rewriters.strap._keeping import found, kinds_of, lost, repaired
 from restyle.rewriters.strap._pack import users_folder, write_card
 from restyle.rewriters.strap._parts import taken_apart
@@ -28,7 +28,7 @@ def words(texts):
 class Scripted:
     """A stage that says what a script says, and remembers what it was asked."""
 
-    max_subwords = 12
+    longest_input = 12
 
     def __init__(self, script):
         self.script, self.asked = script, []
@@ -99,8 +99,11 @@ def test_without_the_paraphrase_the_text_itself_is_written_in_the_style(play):
     assert not play.para.asked
 
 
-@pytest.mark.parametrize("name", ["strap", "strap-no-inference-paraphrase"])
-def test_the_registry_knows_both_systems(name):
+@pytest.mark.parametrize(
+    "name",
+    ["strap", "strap-no-inference-paraphrase", "strap-multi", "strap-nondiverse", "strap-lstm", "strap-BASE"],
+)
+def test_the_registry_knows_every_system_of_table_3(name):
     assert systems[name].name == name
 
 
@@ -137,9 +140,9 @@ def test_half_of_a_paraphrase_is_not_rewritten_but_the_text_itself(play):
 
 def test_a_worker_is_sent_no_open_engine(play):
     strap = Strap("pirate")
-    strap._writers["open"] = lambda: None  # which cannot be pickled
+    strap._engines["open"] = lambda: None  # which cannot be pickled
     again = pickle.loads(pickle.dumps(strap))
-    assert (again.to, again._writers) == ("pirate", {})
+    assert (again.to, again._engines) == ("pirate", {})
     assert again.fingerprint() == strap.fingerprint()
 
 
@@ -203,6 +206,21 @@ def test_negations_and_lost_ends_are_seen():
     assert not turned("I cannot go.", "I go nowhere.")
     assert shrunk("What do you want from me?", "What do you?")
     assert not shrunk("Are you crazy?", "Art mad?")
+
+
+def test_what_is_made_up_and_what_is_said_twice_is_seen():
+    assert grown("How now?", "How are you, my lord?")
+    assert not grown("Are you crazy?", "Hast thou lost thy mind?")
+    assert stammers("Can someone fall in love so quickly?", "How now, how now, sir?")
+    assert stammers("How do you know?", "Sir, sir, I know.")
+    assert not stammers("Nay, nay, I know.", "No, no, I know."), "where the text does so too"
+    assert not stammers("I knew it.", "I had had that that is thine.")
+
+
+def test_a_rewrite_that_makes_something_up_or_stammers_gives_way_to_one_that_does_not(play):
+    for bad in ("Ay, my lord, but if thou wilt so.", "How now, how now?"):
+        play.inverse.script = lambda text, decoding, bad=bad: [bad, "What now, sir?"][: decoding.candidates]
+        assert play.rewritten("What is it?").outputs[0] == "What now, sir?"
 
 
 # --- what is not rewritten -------------------------------------------------------------------------------------------
@@ -489,6 +507,6 @@ def test_without_the_packages_that_models_need_the_pip_line_is_said(own, monkeyp
     def missing(*arguments, **options):
         raise ModuleNotFoundError("No module named 'torch'", name="torch")
 
-    monkeypatch.setattr(_rewriter, "open_engine", missing)
+    monkeypatch.setattr(_recipe, "open_engine", missing)
     with pytest.raises(MissingExtra, match=r"the system strap needs torch: pip install 'restyle\[local\]'"):
         Strap().ready(Request(to="pirate"))

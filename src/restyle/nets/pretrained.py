@@ -75,6 +75,8 @@ def load_pretrained(name: str, layers: int | None = None) -> Pretrained:
 
 def load_language_model(name: str) -> tuple[nn.Module, Tokenizer]:
     """A causal language model with its output layer, in float32, and its tokenizer."""
+    import restyle.nets.lstm  # noqa: F401  (which tells transformers of ours; a judge needs none of it)
+
     model = _quietly(AutoModelForCausalLM.from_pretrained, fetched(name), dtype=torch.float32)
     model.config.use_cache = False
     return model.eval(), load_tokenizer(name)
@@ -109,7 +111,8 @@ def fetched(name: str) -> str:
 
 def _unpacked(name: str, gguf: Path) -> Path:
     """A GGUF file as a folder that transformers reads, made once: dequantising it takes half a minute each time."""
-    target = cache_home() / "unpacked" / f"{name}-{gguf.stat().st_size}"
+    words_of = model_wheels()[name].words_of
+    target = cache_home() / "unpacked" / f"{name}-{gguf.stat().st_size}{'-cut' if words_of else ''}"
     if target.is_dir():
         return target
     with writing_to(target):
@@ -124,9 +127,14 @@ def _unpacked(name: str, gguf: Path) -> Path:
         config.architectures = [type(loaded).__name__]
         plain = type(loaded)(config)
         plain.load_state_dict(loaded.state_dict())
+        tokenizer = _quietly(AutoTokenizer.from_pretrained, gguf.parent, gguf_file=gguf.name)
+        if words_of:
+            from restyle.nets.words import cut
+
+            plain, tokenizer = cut(plain, tokenizer, _quietly(AutoTokenizer.from_pretrained, fetched(words_of)))
         with hushed():
             plain.half().save_pretrained(scratch)
-        _quietly(AutoTokenizer.from_pretrained, gguf.parent, gguf_file=gguf.name).save_pretrained(scratch)
+        tokenizer.save_pretrained(scratch)
         try:
             os.rename(scratch, target)
         except OSError:

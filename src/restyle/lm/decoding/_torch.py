@@ -127,7 +127,7 @@ class _Rows:
     def __init__(self, model: Any, ids: Tensor) -> None:
         """`ids` (P, T) are read up to their last subword, with which the first step begins."""
         self._model, self._last = model, ids[:, -1:]
-        self._cache = DynamicCache(config=model.config)
+        self._cache = model.new_cache() if hasattr(model, "new_cache") else DynamicCache(config=model.config)
         before = ids[:, :-1]
         if before.shape[1]:
             self._fed(before, logits=0)

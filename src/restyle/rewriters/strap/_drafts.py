@@ -51,8 +51,7 @@ class Draft:
         for each in written:
             text = _keeping.repaired(self.kept, self.text, each.text)
             if text not in {candidate.text for candidate in self.candidates}:
-                faults = _guard.turned(self.text, text) + _guard.shrunk(self.text, text)
-                faults += len(_keeping.lost(self.kept, text))
+                faults = _guard.faults(self.text, text) + len(_keeping.lost(self.kept, text))
                 hopeless = not each.ended or _guard.broken(text, self.text)
                 self.candidates.append(Candidate(paraphrase, text, hopeless, faults))
 
