@@ -523,6 +523,21 @@ def test_a_judge_that_picked_is_found_behind_another_name_and_beside_another_jud
     assert both.signature.options["selected-with"] == "acc-linear"
 
 
+def test_a_metric_is_asked_for_with_its_judge(own: Path) -> None:
+    save_linear(own / "plays-linear-report", "plays-linear-report")
+    save_linear(own / "stage-linear-report", "stage-linear-report")
+    outputs = Outputs([OLD[0]], targets=["shakespeare"])
+    (card,) = score_systems([outputs], ScoreSettings(resamples=0), metrics=["acc-linear=stage-linear"])
+    assert card.facts["acc-linear"]["judge"] == load_judge("stage-linear-report").card.fingerprint
+    for asked, says in (
+        ("bleu=x", "takes no model"),
+        ("acc-linear=", "empty"),
+        ("acc-linear=stagy", "there are: plays"),
+    ):
+        with pytest.raises(UsageError, match=says):
+            score_systems([outputs], ScoreSettings(resamples=0), metrics=[asked])
+
+
 def test_a_similarity_that_picked_is_marked_where_it_reports() -> None:
     from restyle.metrics.similarity import SimWieting
 

@@ -27,7 +27,9 @@ from restyle.text.clean import clean as cleaned
 class ScoreSettings:
     """What is computed, of which texts, and how sure it is."""
 
-    metrics: tuple[str, ...] | None = setting(None, "metrics by name, with commas (`restyle metrics`); none: no metric")
+    metrics: tuple[str, ...] | None = setting(
+        None, "metrics by name, with commas (`restyle metrics`), ppl=gpt2 with their model; none: no metric"
+    )
     judges: JudgeSet = setting("report", "the set of trained judges; select is to choose outputs with, not to report")
     aggregate: tuple[str, ...] = setting((), 'another product, such as "J2=acc*sim_ref*(fl>=0.5)"; may be repeated')
     thresholds: tuple[float, float, float, float] = setting(
@@ -117,13 +119,13 @@ def score_systems(
             raise UsageError("there is nothing to score with: name metrics, or give columns of numbers")
         card = card.with_formulas(*settings.aggregate)
         asked = bytes(texts.asked.tobytes())
-        drawn_from = naive or naive_from_references(texts, settings.copy_probability, settings.seed)
-        if asked not in baselines:
-            wanted = settings.baselines and judges
-            baselines[asked] = tuple(_baselines(texts, judges, settings, drawn_from)) if wanted else ()
-        if any(each.system == "NAIVE" for each in baselines[asked]):
-            card = replace(card, options={**card.options, "naive": str(drawn_from)})
-        card = replace(card, baselines=baselines[asked])
+        if settings.baselines and judges:
+            row = naive or naive_from_references(texts, settings.copy_probability, settings.seed)
+            if asked not in baselines:
+                baselines[asked] = tuple(_baselines(texts, judges, settings, row))
+            if any(each.system == "NAIVE" for each in baselines[asked]):
+                card = replace(card, options={**card.options, "naive": str(row)})
+        card = replace(card, baselines=baselines.get(asked, ()))
         cards.append(replace(card, notes=(*left_out, *_notes(card))))
     return cards
 
