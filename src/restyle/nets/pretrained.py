@@ -127,8 +127,9 @@ def _unpacked(name: str, gguf: Path) -> Path:
             from restyle.nets.words import cut
 
             plain, tokenizer = cut(plain, tokenizer, _quietly(AutoTokenizer.from_pretrained, fetched(words_of)))
-        plain.half().save_pretrained(scratch)
-        tokenizer.save_pretrained(scratch)
+        with hushed():
+            plain.half().save_pretrained(scratch)
+            tokenizer.save_pretrained(scratch)
         try:
             os.rename(scratch, target)
         except OSError:
