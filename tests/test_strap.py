@@ -217,6 +217,14 @@ def test_what_is_made_up_and_what_is_said_twice_is_seen():
     assert not stammers("I knew it.", "I had had that that is thine.")
 
 
+def test_a_paraphrase_that_makes_something_up_gives_way_to_the_best_of_a_wider_search(play):
+    search = ["What is the best way to know how to know?", "You know, you know?", "How can you tell?"]
+    play.para.script = lambda text, decoding: search[: decoding.candidates]
+    rewrite = play.rewritten("How do you know?")
+    assert rewrite.paraphrase == "How can you tell?"
+    assert [decoding.candidates for _, decoding in play.para.asked] == [1, 4]
+
+
 def test_a_rewrite_that_makes_something_up_or_stammers_gives_way_to_one_that_does_not(play):
     for bad in ("Ay, my lord, but if thou wilt so.", "How now, how now?"):
         play.inverse.script = lambda text, decoding, bad=bad: [bad, "What now, sir?"][: decoding.candidates]

@@ -3,7 +3,7 @@
     begin  input …  |  separator  output …
     └── encoder ──┘    └───── decoder ────┘     its first state is the encoder's last; it attends to all of them
 
-What GPT-2 is replaced by in STRAP's Table 3 (-GPT2; App. A.5 names two layers of 500 on each side). To all who tune
+What GPT-2 is replaced by in STRAP's Table 3 (-GPT2; App. A.4 names two layers of 500 on each side). To all who tune
 and decode it is a causal language model of transformers: one sequence in, a state for each place out; the separator
 says where reading ends and writing begins. A step is not fed the attention of the step before it, so that in training
 all steps of a sentence are computed at once.
@@ -12,7 +12,7 @@ all steps of a sentence are computed at once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from transformers import (
 )
 from transformers.modeling_outputs import BaseModelOutput, CausalLMOutput
 
+from restyle.nets.pretrained import hushed
 from restyle.records import writing_to
 from restyle.settings import setting
 
@@ -44,8 +45,8 @@ class LstmSettings:
     """How large it is."""
 
     vocabulary: int = setting(8000, "subwords, learned from the training pairs", minimum=300)
-    width: int = setting(500, "of embeddings and states (STRAP App. A.5)", minimum=4)
-    layers: int = setting(2, "of the encoder and of the decoder each (STRAP App. A.5)", minimum=1)
+    width: int = setting(500, "of embeddings and states (STRAP App. A.4)", minimum=4)
+    layers: int = setting(2, "of the encoder and of the decoder each (STRAP App. A.4)", minimum=1)
     dropout: float = setting(0.3, "between layers, and before the vocabulary", minimum=0, maximum=0.9)
 
 
@@ -66,12 +67,12 @@ class LstmCache:
     """What is kept of the rows while they are written: what was read of each, and where its network stands."""
 
     state: State | None = None
-    memory: list[Tensor] = field(default_factory=list)  # (B, S, H) each
-    writes: bool = False  # whether the separators were read
+    memory: Tensor | None = None  # (B, S, H)
 
     def batch_select_indices(self, rows: Tensor) -> None:
         """Go on with these rows alone, in this order."""
-        self.memory = [part[rows] for part in self.memory]
+        if self.memory is not None:
+            self.memory = self.memory[rows]
         if self.state is not None:
             self.state = (self.state[0][:, rows], self.state[1][:, rows])
 
@@ -90,8 +91,13 @@ class _Body(nn.Module):
         self.joined = nn.Linear(2 * width, width, bias=False)  # W_c, Luong Eq. 5
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None, **unused: Any) -> BaseModelOutput:
+    def forward(self, input_ids: Tensor, **unused: Any) -> BaseModelOutput:
         """A state for each place of whole sequences, (B, T, H); zeros where the input is read."""
+        # Recurrence adds up what bfloat16 rounds off; the vocabulary layer is most of the work, and may do with it.
+        with torch.autocast(input_ids.device.type, enabled=False):
+            return BaseModelOutput(last_hidden_state=self._whole(input_ids))
+
+    def _whole(self, input_ids: Tensor) -> Tensor:
         starts = (input_ids == self.separator).int().argmax(1)  # (B,): where each row begins to write
         embedded = self.dropout(self.embed(input_ids))  # (B, T, H)
         packed = pack_padded_sequence(embedded, starts.cpu(), batch_first=True, enforce_sorted=False)
@@ -103,19 +109,16 @@ class _Body(nn.Module):
         there = (places + starts[:, None]).clamp(max=len(places) - 1)
         back = places - starts[:, None]
         written = self._attended(self.decoder(_at(embedded, there), state)[0], memory, readable)
-        states = torch.where((back >= 0)[..., None], _at(written, back.clamp(min=0)), 0.0)
-        return BaseModelOutput(last_hidden_state=states)
+        return torch.where((back >= 0)[..., None], _at(written, back.clamp(min=0)), 0.0)
 
     def step(self, input_ids: Tensor, cache: LstmCache) -> Tensor:
         """States of some more places of rows that all stand at the same one, (B, T, H)."""
-        if not cache.writes and bool((input_ids[:, 0] != self.separator).any()):
-            read, cache.state = self.encoder(self.embed(input_ids), cache.state)
-            cache.memory = [torch.cat([*cache.memory, read], 1)]
-            return torch.zeros_like(read)
-        cache.writes = True
+        if cache.memory is None:  # all that stands before the separator, at once
+            cache.memory, cache.state = self.encoder(self.embed(input_ids))
+            return torch.zeros_like(cache.memory)
         written, cache.state = self.decoder(self.embed(input_ids), cache.state)
-        [memory] = cache.memory
-        return self._attended(written, memory, torch.ones(memory.shape[:2], dtype=torch.bool, device=memory.device))
+        readable = torch.ones(cache.memory.shape[:2], dtype=torch.bool, device=written.device)
+        return self._attended(written, cache.memory, readable)
 
     def _attended(self, states: Tensor, memory: Tensor, readable: Tensor) -> Tensor:
         """The decoder's states (B, T, H) with what each finds among the encoder's (B, S, H), where `readable`."""
@@ -167,13 +170,10 @@ class LstmForCausalLM(PreTrainedModel, GenerationMixin):  # type: ignore[no-unty
         past_key_values: LstmCache | None = None, logits_to_keep: Tensor | int = 0, **unused: Any,
     ) -> CausalLMOutput:  # fmt: skip
         """Logits of what comes next, (B, T, V), and the loss where there are labels."""
-        # Recurrence adds up what bfloat16 rounds off; the vocabulary layer is most of the work and may do without.
-        with torch.autocast(input_ids.device.type, enabled=False):
-            states = (
-                self.model(input_ids).last_hidden_state
-                if past_key_values is None
-                else self.model.step(input_ids, past_key_values)
-            )
+        if past_key_values is None:
+            states = self.model(input_ids).last_hidden_state
+        else:
+            states = self.model.step(input_ids, past_key_values)
         kept = states[:, logits_to_keep] if isinstance(logits_to_keep, Tensor) else states
         logits = self.lm_head(kept)
         loss = None
@@ -199,7 +199,7 @@ def write_untrained(texts: Sequence[str], settings: LstmSettings, seed: int, fol
         model = LstmForCausalLM(config)
         for weights in model.parameters():
             nn.init.uniform_(weights, -0.1, 0.1)  # as OpenNMT begins
-    with writing_to(folder):
+    with writing_to(folder), hushed():
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
 

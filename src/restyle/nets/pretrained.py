@@ -134,7 +134,7 @@ def _unpacked(name: str, gguf: Path) -> Path:
             plain, tokenizer = cut(plain, tokenizer, _quietly(AutoTokenizer.from_pretrained, fetched(words_of)))
         with hushed():
             plain.half().save_pretrained(scratch)
-        tokenizer.save_pretrained(scratch)
+            tokenizer.save_pretrained(scratch)
         try:
             os.rename(scratch, target)
         except OSError:

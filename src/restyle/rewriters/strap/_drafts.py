@@ -99,11 +99,21 @@ class Stages:
         if self.para is None:
             return [(draft, [draft.text]) for draft in drafts]
         texts = [draft.text for draft in drafts]
-        found = self.para.write(texts, Decoding())
+        found = self._likeliest(self.para, texts)
         if request.candidates > 1:
             several = Decoding(nucleus=_DIVERSE, candidates=max(1, request.candidates // 2 - 1), seed=request.seed)
             found = [[*have, *more] for have, more in zip(found, self.para.write(texts, several), strict=True)]
         return [(draft, _sound(draft.text, written)) for draft, written in zip(drafts, found, strict=True)]
+
+    def _likeliest(self, para: Writer, texts: Sequence[str]) -> list[list[Written]]:
+        """The greedy paraphrase of each text; where a reader would find fault with it, the best of a wider search."""
+        found = para.write(texts, Decoding())
+        faulty = [place for place, written in enumerate(found) if not _flawless(texts[place], written)]
+        wider = para.write([texts[place] for place in faulty], Decoding(candidates=_TRIES))
+        for place, more in zip(faulty, wider, strict=True):
+            whole = [each for each in (*found[place], *more) if each.ended]
+            found[place] = sorted(whole, key=lambda each, text=texts[place]: _guard.faults(text, each.text))[:1]  # type: ignore[misc]
+        return found
 
     def _styled(self, starts: Sequence[tuple[Draft, str]], way: Decoding) -> None:
         for (draft, start), written in zip(
@@ -139,6 +149,10 @@ def _sound(text: str, paraphrases: Sequence[Written]) -> list[str]:
     """Those that came to their end, each once; a text of its own is better than half of another."""
     sound = [each.text for each in paraphrases if each.ended and not _guard.broken(each.text, text)]
     return list(dict.fromkeys(sound)) or [text]
+
+
+def _flawless(text: str, written: Sequence[Written]) -> bool:
+    return all(each.ended and not _guard.faults(text, each.text) for each in written)
 
 
 def _unsound(drafts: Sequence[Draft]) -> list[Draft]:
