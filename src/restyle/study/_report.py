@@ -14,6 +14,7 @@ import numpy as np
 
 from restyle.errors import InputError, MissingExtra
 from restyle.evaluation import Scorecard, _tables, holm, paired_tests
+from restyle.records import json_line
 from restyle.study._agreement import agreements
 from restyle.study._items import Item, Judged
 from restyle.study._labels import label_of, unanimous
@@ -76,6 +77,12 @@ class Report:
             for each in self.sections
         }
         return json.dumps({"study": self.title, **plain}, ensure_ascii=False, indent=2) + "\n"
+
+    def jsonl(self) -> str:
+        """A line for each row of each table, unrounded."""
+        return "".join(
+            json_line({"table": each.name, **_without_nan(row)}) for each in self.sections for row in each.data
+        )
 
 
 def report(judged: Judged, *, resamples: int = 1000, seed: int = 0) -> Report:

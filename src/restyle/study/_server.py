@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from importlib import resources
 from typing import Annotated, Any
 
-from restyle.errors import MissingExtra, OutputError, RestyleError, UnknownName
+from restyle.errors import MissingExtra, OutputError, RestyleError
 from restyle.study import _handing as handing
 from restyle.study._limits import Limit
 from restyle.study._messages import (
@@ -157,7 +157,7 @@ def _explain_errors(app: FastAPI) -> None:
 
     @app.exception_handler(RestyleError)
     def told(request: Request, error: Exception) -> Response:
-        code = 409 if isinstance(error, handing.Gone) else 404 if isinstance(error, UnknownName) else 422
+        code = 409 if isinstance(error, handing.Gone) else 404 if isinstance(error, handing.Missing) else 422
         return _refusal(code, str(error))
 
     @app.exception_handler(RequestValidationError)
