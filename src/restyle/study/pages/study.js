@@ -113,13 +113,15 @@ function judge() {
       return make("label", { class: "choice" }, input,
         make("span", {}, choice.label, choice.means ? make("small", {}, choice.means) : null), make("kbd", {}, String(number + 1)));
     });
-    form.append(make("fieldset", { "data-place": place }, make("legend", {}, question.asks), ...choices));
+    const short = !question.choices.some((choice) => choice.means);
+    form.append(make("fieldset", { "data-place": place, class: short && "row" },
+      make("legend", {}, question.asks), make("div", { class: "choices" }, ...choices)));
   });
   form.append(make("div", { class: "buttons" },
     make("button", { class: "main", id: "send" }, "Next ", make("kbd", {}, "Enter")), undoButton()));
   form.addEventListener("change", (event) => { current = Number(event.target.closest("fieldset").dataset.place); moveOn(); });
   form.addEventListener("submit", (event) => { event.preventDefault(); send(); });
-  show(make("h1", {}, study.title), ...texts(item), form);
+  show(make("h1", { class: "small" }, study.title), ...texts(item), form);
   moveOn();
   screen.focus();
   clock.start();
