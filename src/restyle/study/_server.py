@@ -241,16 +241,18 @@ def _add_rating(app: FastAPI, store: Store) -> None:
     @app.post("/api/answers", responses=_refusals(404, 409))
     def answers(said: Answer, rater: Rater) -> Stored:
         """Take in a judgement, and show what comes next."""
-        stored = handing.answer(
-            store, rater, said.seat, said.turn, said.answers, seconds=said.seconds, version=said.version
-        )
-        return Stored(stored=stored, screen=Screen.of(store, rater))
+        with store.writing():  # one transaction for a click: the disk is waited for once
+            stored = handing.answer(
+                store, rater, said.seat, said.turn, said.answers, seconds=said.seconds, version=said.version
+            )
+            return Stored(stored=stored, screen=Screen.of(store, rater))
 
     @app.post("/api/undo", responses=_refusals(409))
     def undo(said: Undo, rater: Rater) -> Screen:
         """Take the last judgement back, and show its item again."""
-        handing.undo(store, rater, said.seat, said.turn)
-        return Screen.of(store, rater)
+        with store.writing():
+            handing.undo(store, rater, said.seat, said.turn)
+            return Screen.of(store, rater)
 
 
 def _add_admin(app: FastAPI, store: Store) -> None:

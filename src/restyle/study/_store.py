@@ -43,6 +43,7 @@ class Store:
         self.engine = opened(self.where)
         # SQLite has one writer. Those of this process wait here in a row, rather than each asking the file again.
         self._turn = threading.Lock() if self.engine.dialect.name == "sqlite" else contextlib.nullcontext()
+        self._open = threading.local()  # the transaction that this thread is in
         with understood(self.where), closed_on_error(self.engine), self.writing() as connection:
             migrate(connection)
             if connection.execute(sa.select(studies.c.id)).first() is None:
@@ -50,13 +51,23 @@ class Store:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction that writes: committed at its end, or not at all."""
+        """A transaction that writes: committed at its end, or not at all. One inside another is part of it."""
+        if (outer := getattr(self._open, "connection", None)) is not None:
+            yield outer
+            return
         with self._turn, self.engine.begin() as connection:
-            yield connection
+            self._open.connection = connection
+            try:
+                yield connection
+            finally:
+                self._open.connection = None
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction that only reads, and waits for nobody."""
+        """A transaction that only reads, and waits for nobody; inside one that writes, it sees what was written."""
+        if (outer := getattr(self._open, "connection", None)) is not None:
+            yield outer
+            return
         with self.engine.connect().execution_options(only_reads=True) as connection:
             yield connection
 
