@@ -317,6 +317,18 @@ class TestStore:
             with pytest.raises(UsageError, match="already"):
                 store.add_rater("ann")
 
+    def test_what_is_written_inside_a_transaction_stands_or_falls_with_it(self, place):
+        with study(place) as store:
+            ann = joined(store, "ann")
+            with contextlib.suppress(KeyError), store.writing():
+                say(store, ann, handing.next_task(store, ann))
+                assert handing.progress(store, ann).done == 1
+                raise KeyError
+            assert handing.progress(store, ann).done == 0
+            with store.writing():
+                say(store, ann, handing.next_task(store, ann))
+            assert len(store.judged().votes) == 1
+
     def test_what_is_no_store_is_told_in_one_line(self, tmp_path):
         with pytest.raises(InputError, match="there is no study"):
             _store.Store(tmp_path / "none.sqlite")

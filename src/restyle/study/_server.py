@@ -288,7 +288,8 @@ def _add_admin(app: FastAPI, store: Store) -> None:
 def bound(host: str, port: int) -> socket.socket:
     """A socket that listens there, on any free port for 0; OutputError when the address cannot be had."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
+    # Named as TCP, or asyncio leaves Nagle's algorithm on, and an answer may wait 40 ms for an acknowledgement.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
