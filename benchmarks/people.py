@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -32,6 +32,7 @@ CHEAP = (
     "kendall-tau", "length-ratio", "copy-rate", "sim-wieting", "sim-wieting-ref", "sim-glove", "sim-glove-ref",
 )  # fmt: skip
 NETWORKS = ("acc", "acc-prob", "sim_input", "sim_ref", "fl", "fl-prob", "ppl")
+RATED = ("grammar", "style", "content", "success")
 # What a table of style transfer shows beside its factors; each is a product within a sentence.
 PRODUCTS = {
     "J": ("acc", "sim_input", "fl"),
@@ -53,8 +54,8 @@ def main() -> None:
     metrics = (*CHEAP, *NETWORKS) if options.all else CHEAP
     judged = replace(study, items=scored(items, metrics), votes=votes_on(study, items))
     found = correlations(judged, resamples=options.resamples, seed=options.seed)
-    by_sentence(found, metrics_of(found))
-    by_system(found, metrics_of(found))
+    by_sentence(found)
+    by_system(found)
     print(
         f"\n{len(items):,} outputs of {len({item.systems for item in items})} systems; {options.resamples} resamples, "
         f"seed {options.seed}; {time.process_time() - before:.0f} s of processor time"
@@ -108,32 +109,33 @@ def pick(found: Sequence[Correlation], level: str, statistic: str) -> Mapping[st
     return chosen
 
 
-def by_sentence(found: Sequence[Correlation], metrics: Sequence[str]) -> None:
+def by_sentence(found: Sequence[Correlation]) -> None:
     """Print rho with its interval."""
     rho = pick(found, "sentence", "Spearman")
-    humans = [name for name in ("grammar", "style", "content", "success") if name in rho]
-    print("Sentences: Spearman's rho, 95% interval\n")
-    print(f"| metric | {' | '.join(humans)} |\n|---|{'---|' * len(humans)}")
-    for metric in metrics:
-        cells = []
-        for human in humans:
-            value, (low, high) = rho[human][metric].estimate
-            cells.append(f"{value:+.2f} ({low:+.2f} to {high:+.2f})")
-        print(f"| {metric} | {' | '.join(cells)} |")
+
+    def cell(human: str, metric: str) -> str:
+        value, (low, high) = rho[human][metric].estimate
+        return f"{value:+.2f} ({low:+.2f} to {high:+.2f})"
+
+    print_table("Sentences: Spearman's rho, 95% interval", found, cell)
 
 
-def by_system(found: Sequence[Correlation], metrics: Sequence[str]) -> None:
+def by_system(found: Sequence[Correlation]) -> None:
     """Print rho of the systems' means, and the share of pairs in the right order."""
     rho, pairs = pick(found, "system", "Spearman"), pick(found, "system", "pairwise accuracy")
-    humans = [name for name in ("grammar", "style", "content", "success") if name in rho]
-    print("\nSystems: Spearman's rho of their means; pairs in the order of people, 95% interval\n")
-    print(f"| metric | {' | '.join(humans)} |\n|---|{'---|' * len(humans)}")
-    for metric in metrics:
-        cells = []
-        for human in humans:
-            share, (low, high) = pairs[human][metric].estimate
-            cells.append(f"{rho[human][metric].estimate.value:+.2f}; {share:.0%} ({low:.0%} to {high:.0%})")
-        print(f"| {metric} | {' | '.join(cells)} |")
+
+    def cell(human: str, metric: str) -> str:
+        share, (low, high) = pairs[human][metric].estimate
+        return f"{rho[human][metric].estimate.value:+.2f}; {share:.0%} ({low:.0%} to {high:.0%})"
+
+    print_table("Systems: Spearman's rho of their means; pairs in the order of people, 95% interval", found, cell)
+
+
+def print_table(title: str, found: Sequence[Correlation], cell: Callable[[str, str], str]) -> None:
+    """A row for each metric, a column for each thing that people rated."""
+    print(f"\n{title}\n\n| metric | {' | '.join(RATED)} |\n|---|{'---|' * len(RATED)}")
+    for metric in metrics_of(found):
+        print(f"| {metric} | {' | '.join(cell(human, metric) for human in RATED)} |")
 
 
 if __name__ == "__main__":
