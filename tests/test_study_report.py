@@ -213,6 +213,13 @@ class TestReport:
         assert careless.remarks == ("wrong on controls", "very quick", "almost always the same answer")
         assert careless.votes == 20
 
+    def test_a_slow_rater_is_remarked(self):
+        judged = strap(["012"] * 10)
+        slow = [replace(vote, seconds=20.0) if vote.rater == "r2" else vote for vote in judged.votes]
+        remarks = {each.rater: each.remarks for each in conduct(replace(judged, votes=slow))}
+        assert "very slow" in remarks["r2"]
+        assert "very slow" not in remarks["r0"]
+
     def test_every_format_shows_the_same_numbers(self):
         made = report(strap(["222", "221", "000"], acc=[1.0, 1.0, 0.0]), resamples=20)
         cell = made.sections[1].cells[0][3]
@@ -273,6 +280,20 @@ class TestCorrelation:
         assert found["sim", "sentence", "Spearman"].estimate.value > 0.8
         assert found["sim", "system", "Spearman"].count == 3
         assert abs(found["noise", "sentence", "Spearman"].estimate.value) < 0.3
+
+    def test_verdicts_of_people_and_of_a_judge_are_matched(self):
+        protocol = load_protocol("pang-gimpel-style").with_styles(["new", "old"])
+        items = [
+            Item(f"{row}", ("ours",), (f"o{row}",), target="new", scores=({"acc": float(row < 3)},)) for row in range(4)
+        ]
+        votes = [Vote(f"{row}", "r", {"style": "new" if row < 2 else "old"}) for row in range(4)]
+        found = correlations(Judged(protocol, items, votes), ["acc"], resamples=5)
+        (match,) = [each for each in found if each.statistic == "match"]
+        assert (match.estimate.value, match.count) == (0.75, 4)
+
+    def test_a_measure_with_a_verdict_in_it_is_not_held_against_that_verdict(self):
+        found = correlations(strap(["222", "000", "111"], acc=[1.0, 0.0, 1.0]), ["acc"], resamples=5)
+        assert {each.human for each in found} == {"SIM"}
 
     def test_preferences_are_matched_without_the_ties(self):
         (match, *_) = correlations(preferences(), resamples=10)
