@@ -252,6 +252,22 @@ class TestCrowds:
         assert out.startswith("admin\t")
         assert "100.0" in run("report", "--resamples", 5)[1]
 
+    def test_raw_judgements_bring_the_styles_that_a_question_asks_for(self, run):
+        rows = [
+            {
+                "system": "ours", "input": f"i{row}", "output": f"o{row}", "style": style, "rater": "a",
+                "grammar": "5", "coherence": "4", "attribute": "female",
+            }
+            for row, style in enumerate(["female", "male"])
+        ]  # fmt: skip
+        assert run("import", self.results(rows), "--new", "--protocol", "xu")[0] == 0
+        assert "50.0" in run("report", "--resamples", 5)[1]
+        code, _, err = run(
+            "import", self.results([{**rows[0], "style": ""}]), "--new", "--protocol", "xu", "--store", "b"
+        )
+        assert code != 0
+        assert "attribute" in err
+
     def test_an_export_moves_to_another_store(self, run):
         begun(run)
         run("invite", "ann")
@@ -264,14 +280,17 @@ class TestCrowds:
     @pytest.mark.parametrize(
         ("row", "message"),
         [
-            ({"WorkerId": "w", "Input.item": "99", "Answer.paraphrase": "1"}, "line 2: the study has no item '99'"),
-            ({"WorkerId": "w", "Answer.paraphrase": "1"}, "line 2 has no item (looked in Input.item, item)"),
-            ({"Input.item": "00001", "Answer.paraphrase": "1"}, "line 2 has no rater"),
-            ({"WorkerId": "w", "Input.item": "00001"}, "line 2 has no answer to 'paraphrase'"),
+            ({"WorkerId": "w", "Input.item": "99", "Answer.paraphrase": "1"}, "row 1: the study has no item '99'"),
+            ({"WorkerId": "w", "Answer.paraphrase": "1"}, "row 1 has no item (looked in Input.item, item)"),
+            ({"Input.item": "00001", "Answer.paraphrase": "1"}, "row 1 has no rater"),
+            ({"WorkerId": "w", "Input.item": "00001"}, "row 1 has no answer to 'paraphrase'"),
             ({"WorkerId": "w", "Input.item": "00001", "paraphrase": "7"}, "'7' is no answer to 'paraphrase'"),
-            (
-                {"WorkerId": "w", "Input.item": "00001", "paraphrase": "1", "seconds": "long"},
-                "'long' is no number of seconds",
+            *(
+                (
+                    {"WorkerId": "w", "Input.item": "00001", "paraphrase": "1", "seconds": seconds},
+                    f"'{seconds}' is no number of seconds",
+                )
+                for seconds in ("long", "nan", "-1")
             ),
         ],
     )

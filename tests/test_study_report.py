@@ -18,7 +18,8 @@ from restyle.study._labels import label_of, most_voted, unanimous
 from restyle.study._measures import measured, with_scores
 from restyle.study._published import published
 from restyle.study._raters import conduct
-from restyle.study._report import html_report, report
+from restyle.study._report import report
+from restyle.study._report_page import html_report
 
 STRAP, LI = load_protocol("strap"), load_protocol("li")
 PARAPHRASE = STRAP.question("paraphrase")

@@ -10,7 +10,7 @@ pytest.importorskip("fastapi")
 
 from fastapi.testclient import TestClient  # noqa: E402
 
-from restyle.study import Item, SamplingSettings, _server, controls, load_protocol  # noqa: E402
+from restyle.study import Item, SamplingSettings, _guard, _server, controls, load_protocol  # noqa: E402
 from restyle.study import _handing as handing  # noqa: E402
 from restyle.study._limits import Limit  # noqa: E402
 from restyle.study._store import create_study  # noqa: E402
@@ -279,7 +279,7 @@ def fuzzed(operation, token):
 
 def test_no_request_that_the_description_allows_breaks_the_server(tmp_path, monkeypatch):
     schemathesis = pytest.importorskip("schemathesis")
-    monkeypatch.setattr(_server, "_WRONG_BURST", 10**9)  # it tries wrong tokens as well
+    monkeypatch.setattr(_guard, "_WRONG_BURST", 10**9)  # it tries wrong tokens as well
     made = Study(tmp_path)
     app = _server.build_app(made.store, per_second=1e9)
     description = app.openapi()

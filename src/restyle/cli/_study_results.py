@@ -56,8 +56,8 @@ def report(
     restyle study report judged.jsonl --scorecard dlsm.card --format latex
     restyle study report --published strap-mturk --html people.html
     """
-    from restyle.study._report import html_report
     from restyle.study._report import report as made
+    from restyle.study._report_page import html_report
 
     judged = _scored(judged_of(file, store, published, protocol), scorecard).without(without or [])
     tables = made(judged, resamples=resamples, seed=seed)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,6 +29,7 @@ _RATERS = ("WorkerId", "Participant id", "participant_id", "PROLIFIC_PID", "rate
 _SECONDS = ("WorkTimeInSeconds", "Time taken", "time_taken", "seconds")
 _PREFIXES = ("Answer.", "")
 _INPUTS = ("Input.", "")
+_TEXTS = ("input", "style", "target")
 
 Row = Mapping[str, str]
 
@@ -77,12 +79,12 @@ def batch_votes(
 ) -> list[Vote]:
     """The votes of a CSV on a batch of these items, in terms of the systems; rejected work is passed over."""
     votes = []
-    for number, row in enumerate(rows, start=2):
+    for number, row in enumerate(rows, start=1):
         if row.get("AssignmentStatus") == "Rejected":
             continue
         name = _cell(row, number, "item", columns.item_column, _ITEMS)
         if name not in items:
-            raise InputError(f"line {number}: the study has no item {name!r}; was the batch made by another store?")
+            raise InputError(f"row {number}: the study has no item {name!r}; was the batch made by another store?")
         vote = _vote(row, number, name, protocol, columns)
         votes.append(replace(vote, answers=turned(vote.answers)) if is_swapped(items[name], _BATCH, seed) else vote)
     return votes
@@ -92,9 +94,13 @@ def judged_rows(rows: Iterable[Row], protocol: Protocol, columns: ColumnSettings
     """A study of raw judgements that no store of ours gave out: each row brings its texts and its system."""
     if protocol.kind == "pair":
         raise UsageError(f"judgements of pairs ({protocol.name}) can only go into the store that made their batch")
+    rows = list(rows)
+    if not protocol.complete:
+        styles = {_first(row, [f"{each}{name}" for each in _INPUTS]) for row in rows for name in ("style", "target")}
+        protocol = protocol.with_styles(sorted(style for style in styles if style))
     items: dict[tuple[str, str, str], Item] = {}
     votes = []
-    for number, row in enumerate(rows, start=2):
+    for number, row in enumerate(rows, start=1):
         if row.get("AssignmentStatus") == "Rejected":
             continue
         system = _cell(row, number, "system", None, ("Input.system", "system"))
@@ -106,9 +112,6 @@ def judged_rows(rows: Iterable[Row], protocol: Protocol, columns: ColumnSettings
     return Judged(protocol, list(items.values()), votes)
 
 
-_TEXTS = ("input", "style", "target")
-
-
 def _vote(row: Row, number: int, item: str, protocol: Protocol, columns: ColumnSettings) -> Vote:
     rater = _cell(row, number, "rater", columns.rater_column, _RATERS)
     named = _named(columns.answer, protocol)
@@ -118,17 +121,24 @@ def _vote(row: Row, number: int, item: str, protocol: Protocol, columns: ColumnS
         said = _first(row, given) or _task_answers(row).get(question.name)
         answers[question.name] = _value(said, question, number, given)
     seconds = _first(row, [columns.seconds_column] if columns.seconds_column else _SECONDS)
+    return Vote(item, rater, answers, _seconds(seconds or "0", number))
+
+
+def _seconds(told: str, number: int) -> float:
     try:
-        return Vote(item, rater, answers, float(seconds or 0))
+        seconds = float(told)
     except ValueError:
-        raise InputError(f"line {number}: {seconds!r} is no number of seconds") from None
+        seconds = math.nan
+    if not (math.isfinite(seconds) and seconds >= 0):
+        raise InputError(f"row {number}: {told!r} is no number of seconds")
+    return seconds
 
 
 def _value(said: str | None, question: Question, number: int, columns: Sequence[str]) -> str:
     """An answer by its value or its label, whatever the case."""
     if said is None:
         raise InputError(
-            f"line {number} has no answer to {question.name!r} (looked in {', '.join(columns)}); "
+            f"row {number} has no answer to {question.name!r} (looked in {', '.join(columns)}); "
             f"name its column with --answer {question.name}=COLUMN"
         )
     told = {choice.label.lower(): choice.value for choice in question.choices}
@@ -136,7 +146,7 @@ def _value(said: str | None, question: Question, number: int, columns: Sequence[
     value = told.get(said.strip().lower())
     if value is None:
         raise InputError(
-            f"line {number}: {said!r} is no answer to {question.name!r}; it can be {' or '.join(question.values)}"
+            f"row {number}: {said!r} is no answer to {question.name!r}; it can be {' or '.join(question.values)}"
         )
     return value
 
@@ -172,7 +182,7 @@ def _cell(row: Row, number: int, what: str, column: str | None, usual: Sequence[
     found = _first(row, looked)
     if found is None:
         held = ", ".join(list(row)[:12])
-        raise InputError(f"line {number} has no {what} (looked in {', '.join(looked)}); its columns are {held}")
+        raise InputError(f"row {number} has no {what} (looked in {', '.join(looked)}); its columns are {held}")
     return found
 
 
