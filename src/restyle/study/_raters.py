@@ -56,14 +56,16 @@ def _conduct(judged: Judged, rater: str, votes: list[Vote], typical: float) -> C
         if vote.item in expected
         for name, value in expected[vote.item].items()
     ]
-    seconds = float(np.median([vote.seconds for vote in ordinary])) if ordinary else math.nan
+    # No time at all is one that nobody took, as in judgements that were imported.
+    times = [vote.seconds for vote in ordinary if vote.seconds > 0]
+    seconds = float(np.median(times)) if times else math.nan
     answers = Counter((name, value) for vote in ordinary for name, value in vote.answers.items())
     same = answers.most_common(1)[0][1] / len(ordinary) if answers else math.nan
     share_right = float(np.mean(right)) if right else math.nan
     remarks = []
     if len(right) >= _CONTROLS_TO_JUDGE_BY and share_right < _FEWEST_CONTROLS_RIGHT:
         remarks.append("wrong on controls")
-    if len(ordinary) >= _VOTES_TO_JUDGE_BY and 0 < seconds < typical * _TOO_QUICK:
+    if len(ordinary) >= _VOTES_TO_JUDGE_BY and seconds < typical * _TOO_QUICK:
         remarks.append("very quick")
     if len(ordinary) >= _VOTES_TO_JUDGE_BY and seconds > typical * _TOO_SLOW > 0:
         remarks.append("very slow")

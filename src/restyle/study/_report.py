@@ -260,7 +260,7 @@ def raters_section(judged: Judged) -> list[Section]:
         return []
     cells = [
         [
-            row["rater"], f"{row['votes']:,}", f"{row['seconds']:.1f}", _percent(row["with_others"]),
+            row["rater"], f"{row['votes']:,}", _decimal(row["seconds"]), _percent(row["with_others"]),
             _percent(row["controls"]), _percent(row["same_answer"]), ", ".join(row["remarks"]) or "-",
         ]
         for row in rows
@@ -336,6 +336,10 @@ def _won(row: dict[str, Any], side: str, other: str) -> str:
 
 def _percent(share: float) -> str:
     return "-" if math.isnan(share) else f"{100 * share:.1f}"
+
+
+def _decimal(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.1f}"
 
 
 def _signed(value: float) -> str:
