@@ -353,7 +353,7 @@ class TestDoctor:
     def test_it_knows_every_package_of_every_extra(self):
         declared = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
         extras = {
-            extra: {re.split(r"[><=]", package)[0] for package in packages}
+            extra: {re.split(r"[><=\[]", package)[0] for package in packages}
             for extra, packages in declared["optional-dependencies"].items()
             if extra not in ("all", "dev")
         }

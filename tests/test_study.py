@@ -6,6 +6,7 @@ import pwd
 import shutil
 import socket
 import subprocess
+import tempfile
 import threading
 from collections import Counter
 from pathlib import Path
@@ -198,18 +199,17 @@ def _postgres_binaries():
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory):
+def postgres():
     """The address of a PostgreSQL server of our own; skips where none is installed."""
     binaries = _postgres_binaries()
     if binaries is None:
         pytest.skip("no PostgreSQL is installed here")
     pytest.importorskip("psycopg")
-    folder = tmp_path_factory.mktemp("postgres")
+    # Not among pytest's folders, which each new run of it closes to other users again.
+    folder = Path(tempfile.mkdtemp(prefix="restyle-postgres-"))
     run_as = []
     if os.getuid() == 0:  # the server refuses to run as root
         shutil.chown(folder, "postgres")
-        for parent in list(folder.parents)[:3]:
-            parent.chmod(parent.stat().st_mode | 0o011)
         run_as = ["runuser", "-u", "postgres", "--"]
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -226,6 +226,7 @@ def postgres(tmp_path_factory):
     call(binaries / "pg_ctl", "-D", data, "-l", folder / "log", "-o", options, "-w", "start")
     yield f"postgresql://{user}@127.0.0.1:{port}/postgres"
     call(binaries / "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
+    shutil.rmtree(folder)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -315,6 +316,18 @@ class TestStore:
             store.add_rater("ann")
             with pytest.raises(UsageError, match="already"):
                 store.add_rater("ann")
+
+    def test_what_is_written_inside_a_transaction_stands_or_falls_with_it(self, place):
+        with study(place) as store:
+            ann = joined(store, "ann")
+            with contextlib.suppress(KeyError), store.writing():
+                say(store, ann, handing.next_task(store, ann))
+                assert handing.progress(store, ann).done == 1
+                raise KeyError
+            assert handing.progress(store, ann).done == 0
+            with store.writing():
+                say(store, ann, handing.next_task(store, ann))
+            assert len(store.judged().votes) == 1
 
     def test_what_is_no_store_is_told_in_one_line(self, tmp_path):
         with pytest.raises(InputError, match="there is no study"):
@@ -456,7 +469,7 @@ class TestHandingOut:
             assert store.judged().of_item["00003"] == []
             assert work(store, ann, "2") == ["00003"]
             assert len(store.judged().votes) == 12
-            with pytest.raises(UnknownName):
+            with pytest.raises(handing.Missing, match="no item '99999'"):
                 handing.reopen(store, "99999")
 
     def test_a_stopped_rater_has_no_link_and_holds_nothing(self, place):

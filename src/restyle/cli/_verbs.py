@@ -17,6 +17,7 @@ for _name, _target, _summary in (
     ("score", "score:score", "Score rewrites: metrics, J with intervals, baselines, a signature."),
     ("compare", "compare:compare", "Compare systems: intervals, paired tests, one HTML report."),
     ("reproduce", "reproduce:reproduce", "Reproduce a published experiment from its recipe, and print its tables."),
+    ("study", "study:app", "Judging by people: draw a sample, run the study, make the tables."),
     ("judge", "judge:app", "Judges of style and fluency: list them, look into one, train your own."),
     ("filter", "filter:filter_pairs", "Keep the paraphrase pairs that say the same thing in other words."),
     ("pairs", "pairs:app", "Paraphrase pairs: build a training set, or measure one."),

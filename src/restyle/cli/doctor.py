@@ -16,7 +16,8 @@ EXTRAS = {
     "parquet": ("pyarrow",),
     "plot": ("matplotlib",),
     "serve": ("fastapi", "uvicorn", "jinja2"),
-    "study": ("sqlalchemy",),
+    "study": ("sqlalchemy", "alembic", "krippendorff", "sklearn", "scipy", "fastapi", "uvicorn", "jinja2"),
+    "postgres": ("psycopg",),
     "ray": ("ray",),
 }
 

@@ -51,18 +51,22 @@ def correlations(
     if judged.protocol.kind == "pair":
         return [made for name in wanted for made in _of_preferences(judged, name, resamples, seed)]
     items = judged.systems_judged
-    humans = {
-        name: column
-        for name, column in measured(judged, items).items()
-        if name in shown_measures(judged) and not shown_measures(judged)[name].column
-    }
+    humans = {name: column for name, column in measured(judged, items).items() if name in _of_people(judged)}
     found: list[Correlation] = []
     for human, said in humans.items():
         for metric in wanted:
             column = np.array([_number(item.score(metric)) for item in items])
-            if human != metric:
-                found += _of_measure(items, human, said, metric, column, resamples, seed)
+            found += _of_measure(items, human, said, metric, column, resamples, seed)
     return found
+
+
+def _of_people(judged: Judged) -> set[str]:
+    """The measures that people alone made; one with a judge's verdict in it would be held against itself."""
+    automatic: set[str] = set()
+    for measure in judged.protocol.measures:
+        if measure.column or automatic & set(measure.product):
+            automatic.add(measure.name)
+    return set(shown_measures(judged)) - automatic
 
 
 def _of_measure(
@@ -98,6 +102,9 @@ def _of_measure(
         Correlation(human, metric, "sentence", name, over_inputs(statistic), len(both))
         for name, statistic in by_sentence.items()
     ]
+    if {*said.tolist(), *column.tolist()} <= {0.0, 1.0}:  # two verdicts: Table 5 of Pang and Gimpel says how many agree
+        match = over_inputs(lambda rows: float((said[rows] == column[rows]).mean()))
+        found.append(Correlation(human, metric, "sentence", "match", match, len(both)))
     right, pairs = _ordered_pairs(inputs, said, column)
     if pairs.sum():
         share = estimated(lambda drawn: _share(right[drawn], pairs[drawn]), len(inputs), resamples=resamples, seed=seed)

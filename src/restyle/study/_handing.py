@@ -10,21 +10,25 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from restyle.errors import InputError, UnknownName
+from restyle.errors import InputError
 from restyle.study._items import Item
 from restyle.study._labels import undecided
-from restyle.study._protocol import FIRST, SECOND, Protocol
+from restyle.study._lots import is_swapped, lot, turned
+from restyle.study._protocol import Protocol
 from restyle.study._schema import items, judgements, raters, seats
-from restyle.study._store import Store, lot
+from restyle.study._store import Store
 
 # A rater is given one of so many that are next in line, so that not everybody meets them in the same order.
 _WINDOW = 20
-_OTHER = {FIRST: SECOND, SECOND: FIRST}
 _DAY = 24 * 3600.0
 
 
 class Gone(InputError):
     """The seat is not the rater's any longer: the item was re-opened, or given to another."""
+
+
+class Missing(InputError):
+    """There is no such item, or no such rater."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ def answer(
             raise Gone("this item was given to another person, or re-opened; go on with the next")
         store.protocol.check_answers(answers, "the page")
         _all_answered(store.protocol, answers)
-        swapped = is_swapped(store, row.item, rater)
+        swapped = is_swapped(store.items[row.item], rater, store.settings.seed)
         judgement = {
             "seat": seat,
             "turn": turn,
@@ -98,7 +102,7 @@ def answer(
         }
         connection.execute(judgements.insert().values(**judgement))
         connection.execute(seats.update().where(seats.c.id == seat).values(answered=True))
-        _ask_more(connection, store, row.item)
+        ask_more(connection, store, row.item)
     return True
 
 
@@ -147,7 +151,7 @@ def progress(store: Store, rater: int) -> Progress:
 def reopen(store: Store, item: str) -> int:
     """Withdraw the judgements of an item and free its seats, for anybody; how many were withdrawn."""
     if item not in store.items or store.items[item].is_control:
-        raise UnknownName("item", item, [])
+        raise Missing(f"there is no item {item!r} to re-open; an export names them, and so does the admin's page")
     with store.writing() as connection:
         # An answer that is being written now is waited for, and withdrawn with the others.
         rows = connection.execute(sa.select(seats.c.id).where(seats.c.item == item).with_for_update()).all()
@@ -164,22 +168,12 @@ def stop_rater(store: Store, rater: int) -> None:
     """Take a rater's link away and free what lies open before them; what they judged stays."""
     with store.writing() as connection:
         if not connection.execute(raters.update().where(raters.c.id == rater).values(active=False)).rowcount:
-            raise UnknownName("rater", str(rater), [])
+            raise Missing(f"there is no rater of the number {rater}")
         connection.execute(
             seats.update()
             .where(seats.c.rater == rater, ~seats.c.answered, seats.c.due.is_(None))
             .values(rater=None, opened=None, turn=seats.c.turn + 1)
         )
-
-
-def is_swapped(store: Store, item: str, rater: object) -> bool:
-    """Whether this rater sees the second output of a pair as A; half do, whatever the item."""
-    return len(store.items[item].outputs) == 2 and bool(lot(store.settings.seed, item, rater, "side") % 2)
-
-
-def turned(answers: Mapping[str, str]) -> dict[str, str]:
-    """Answers of a swapped page in terms of the systems, or the other way round."""
-    return {name: _OTHER.get(value, value) for name, value in answers.items()}
 
 
 def _claimed(connection: Connection, store: Store, rater: int) -> Any:
@@ -227,7 +221,7 @@ def _free_for(store: Store, rater: int) -> list[Any]:
     ]
 
 
-def _ask_more(connection: Connection, store: Store, item: str) -> None:
+def ask_more(connection: Connection, store: Store, item: str) -> None:
     """One seat more at an item on which all have voted and no answer leads (App. A.10), up to the protocol's number."""
     extra = store.protocol.extra_raters
     if not extra or store.items[item].is_control:
@@ -253,7 +247,7 @@ def _task(connection: Connection, store: Store, row: Any) -> Task:
         .where(judgements.c.seat == row.id, judgements.c.turn == row.turn - 1, judgements.c.rater == row.rater)
         .where(judgements.c.withdrawn.is_not(None))
     ).scalar()
-    swapped = is_swapped(store, row.item, row.rater)
+    swapped = is_swapped(store.items[row.item], row.rater, store.settings.seed)
     shown = turned(before) if before and swapped else before
     return Task(row.id, row.turn, store.items[row.item], swapped, shown)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib import resources
@@ -171,14 +172,19 @@ def protocol_names() -> list[str]:
     return sorted(file.name.removesuffix(".toml") for file in _folder().iterdir() if file.name.endswith(".toml"))
 
 
+def protocol_text(name: str) -> str:
+    """The TOML of a protocol that comes with restyle; UnknownName suggests the nearest."""
+    if name not in protocol_names():
+        raise UnknownName("protocol (give a .toml for one of your own)", name, protocol_names())
+    text: str = (_folder() / f"{name}.toml").read_text(encoding="utf-8")
+    return text
+
+
 def load_protocol(name: str | Path) -> Protocol:
     """A protocol by name, or from a TOML file of your own; UnknownName suggests the nearest name."""
     if str(name).endswith(".toml"):
         return from_dict(Protocol, read_toml(name), where=str(name))
-    if name not in protocol_names():
-        raise UnknownName("protocol (give a .toml for one of your own)", str(name), protocol_names())
-    with resources.as_file(_folder() / f"{name}.toml") as path:
-        return from_dict(Protocol, read_toml(path), where=f"the protocol {name}")
+    return from_dict(Protocol, tomllib.loads(protocol_text(str(name))), where=f"the protocol {name}")
 
 
 def _folder() -> Any:  # Any: a Traversable, which importlib.resources keeps in different places by Python version

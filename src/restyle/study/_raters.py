@@ -12,10 +12,11 @@ import numpy as np
 from restyle.study._items import Judged, Vote
 from restyle.study._labels import most_voted
 
-# A rater who is wrong on more controls than this, or quicker than a third of the median, did not read.
+# A rater who is wrong on more controls than this, or quicker than a third of the median, did not read; one who takes
+# three times as long may be doing something else meanwhile.
 _FEWEST_CONTROLS_RIGHT = 0.7
 _CONTROLS_TO_JUDGE_BY = 2
-_TOO_QUICK = 1 / 3
+_TOO_QUICK, _TOO_SLOW = 1 / 3, 3
 _SAME_ANSWER = 0.95
 _VOTES_TO_JUDGE_BY = 10
 
@@ -55,15 +56,19 @@ def _conduct(judged: Judged, rater: str, votes: list[Vote], typical: float) -> C
         if vote.item in expected
         for name, value in expected[vote.item].items()
     ]
-    seconds = float(np.median([vote.seconds for vote in ordinary])) if ordinary else math.nan
+    # No time at all is one that nobody took, as in judgements that were imported.
+    times = [vote.seconds for vote in ordinary if vote.seconds > 0]
+    seconds = float(np.median(times)) if times else math.nan
     answers = Counter((name, value) for vote in ordinary for name, value in vote.answers.items())
     same = answers.most_common(1)[0][1] / len(ordinary) if answers else math.nan
     share_right = float(np.mean(right)) if right else math.nan
     remarks = []
     if len(right) >= _CONTROLS_TO_JUDGE_BY and share_right < _FEWEST_CONTROLS_RIGHT:
         remarks.append("wrong on controls")
-    if len(ordinary) >= _VOTES_TO_JUDGE_BY and 0 < seconds < typical * _TOO_QUICK:
+    if len(ordinary) >= _VOTES_TO_JUDGE_BY and seconds < typical * _TOO_QUICK:
         remarks.append("very quick")
+    if len(ordinary) >= _VOTES_TO_JUDGE_BY and seconds > typical * _TOO_SLOW > 0:
+        remarks.append("very slow")
     if len(ordinary) >= _VOTES_TO_JUDGE_BY and same >= _SAME_ANSWER:
         remarks.append("almost always the same answer")
     return Conduct(rater, len(ordinary), seconds, _with_others(judged, ordinary), share_right, same, tuple(remarks))

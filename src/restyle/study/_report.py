@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from restyle.errors import InputError, MissingExtra
+from restyle.errors import InputError
 from restyle.evaluation import Scorecard, _tables, holm, paired_tests
+from restyle.records import json_line
 from restyle.study._agreement import agreements
 from restyle.study._items import Item, Judged
 from restyle.study._labels import label_of, unanimous
@@ -76,6 +77,12 @@ class Report:
             for each in self.sections
         }
         return json.dumps({"study": self.title, **plain}, ensure_ascii=False, indent=2) + "\n"
+
+    def jsonl(self) -> str:
+        """A line for each row of each table, unrounded."""
+        return "".join(
+            json_line({"table": each.name, **_without_nan(row)}) for each in self.sections for row in each.data
+        )
 
 
 def report(judged: Judged, *, resamples: int = 1000, seed: int = 0) -> Report:
@@ -253,85 +260,13 @@ def raters_section(judged: Judged) -> list[Section]:
         return []
     cells = [
         [
-            row["rater"], f"{row['votes']:,}", f"{row['seconds']:.1f}", _percent(row["with_others"]),
+            row["rater"], f"{row['votes']:,}", _decimal(row["seconds"]), _percent(row["with_others"]),
             _percent(row["controls"]), _percent(row["same_answer"]), ", ".join(row["remarks"]) or "-",
         ]
         for row in rows
     ]  # fmt: skip
     header = ["rater", "votes", "seconds", "with others", "controls", "same answer", "remarks"]
     return [Section("raters", "Raters", header, cells, rows)]
-
-
-def html_report(made: Report) -> str:
-    """The report as one HTML text that asks no other place for anything."""
-    try:
-        import jinja2
-        from markupsafe import Markup
-    except ModuleNotFoundError as error:
-        raise MissingExtra("jinja2", "study", "the HTML report") from error
-    from importlib import resources
-
-    style = (resources.files("restyle.evaluation.report") / "page.css").read_text(encoding="utf-8")
-    template = (resources.files("restyle.study") / "pages" / "report.html.j2").read_text(encoding="utf-8")
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    rendered: str = environment.from_string(template).render(report=made, style=Markup(style), plots=_plots(made))
-    return rendered
-
-
-@dataclass(frozen=True)
-class Bar:
-    """A line of a plot: where it begins and ends, in percent of the width, and its interval."""
-
-    name: str
-    shown: str
-    parts: list[tuple[float, float, str]]  # left, width, kind
-    whisker: tuple[float, float] | None = None
-
-
-@dataclass(frozen=True)
-class Plot:
-    """Bars under one title."""
-
-    title: str
-    bars: list[Bar]
-
-
-def _plots(made: Report) -> list[Plot]:
-    by_name = {each.name: each for each in made.sections}
-    plots: list[Plot] = []
-    if "systems" in by_name:
-        section = by_name["systems"]
-        for place, name in enumerate(section.header[2:], start=2):
-            known = [(row, cells[place]) for row, cells in zip(section.data, section.cells, strict=True) if name in row]
-            top = max([row[name]["high"] for row, _ in known] + [1.0])
-            bars = [
-                Bar(
-                    row["system"],
-                    cell,
-                    [(0.0, 100 * row[name]["value"] / top, "bar")],
-                    (100 * row[name]["low"] / top, 100 * row[name]["high"] / top),
-                )
-                for row, cell in known
-            ]
-            plots.append(Plot(name, bars))
-    if "pairs" in by_name:
-        for question, rows in groupby(sorted(by_name["pairs"].data, key=_question), key=_question):
-            bars = [
-                Bar(
-                    f"{row['A']} / {row['B']}",
-                    f"{row['A>B']:.1f} / {row['tie']:.1f} / {row['B>A']:.1f}",
-                    [
-                        (0.0, row["A>B"], "bar"),
-                        (row["A>B"], row["tie"], "tie"),
-                        (row["A>B"] + row["tie"], row["B>A"], "other"),
-                    ],
-                )
-                for row in rows
-            ]
-            plots.append(Plot(f"{question}: A better / tie / B better", bars))
-    return plots
 
 
 def _on_shared_inputs(cards: Sequence[Scorecard]) -> list[Scorecard]:
@@ -347,10 +282,6 @@ def _on_shared_inputs(cards: Sequence[Scorecard]) -> list[Scorecard]:
                 first.setdefault(key, row)
         taken.append(card.taken(np.array(sorted(first.values()), np.intp)))
     return taken
-
-
-def _question(row: dict[str, Any]) -> str:
-    return str(row["question"])
 
 
 def _by_system(judged: Judged) -> Iterator[tuple[str, list[Item]]]:
@@ -405,6 +336,10 @@ def _won(row: dict[str, Any], side: str, other: str) -> str:
 
 def _percent(share: float) -> str:
     return "-" if math.isnan(share) else f"{100 * share:.1f}"
+
+
+def _decimal(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.1f}"
 
 
 def _signed(value: float) -> str:

@@ -7,13 +7,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from restyle.errors import InputError, UsageError
 from restyle.evaluation import Outputs
-from restyle.records import Record
 from restyle.settings import setting
 from restyle.study._items import Item, Scores
 from restyle.study._protocol import Protocol
@@ -92,27 +90,6 @@ def sample(systems: Sequence[Outputs], protocol: Protocol, settings: SamplingSet
         ]
     generator.shuffle(drawn)
     return [replace(item, id=f"{place:05d}") for place, item in enumerate(drawn, start=1)]
-
-
-def controls(records: Sequence[Record], protocol: Protocol) -> list[Item]:
-    """Control items from records with `outputs` (or `output`), `answers`, and `input`; everybody is shown each once."""
-    made = []
-    for number, record in enumerate(records, start=1):
-        where = f"control {number}"
-        outputs = record.get("outputs") or [record.get("output")]
-        shown = 2 if protocol.kind == "pair" else 1
-        if not isinstance(outputs, list) or len(outputs) != shown or not all(isinstance(text, str) for text in outputs):
-            raise InputError(f"{where} needs {shown} output{'s' * (shown - 1)}, under 'output' or in a list 'outputs'")
-        answers = record.get("answers")
-        if not isinstance(answers, dict) or not answers:
-            raise InputError(f"{where} has no 'answers': the right one to each question that tells a careful rater")
-        for name, value in answers.items():
-            if value not in protocol.question(name).values:
-                raise InputError(f"{where}: {value!r} is no answer to {name!r}")
-        texts: dict[str, Any] = {key: record.get(key) for key in ("input", "style", "target")}
-        item = Item(f"c{number:04d}", ("control",) * shown, tuple(outputs), expected=answers, **texts)
-        made.append(item)
-    return made
 
 
 def is_copy(text: str, other: str) -> bool:

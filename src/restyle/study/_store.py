@@ -10,26 +10,25 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from restyle.errors import InputError, MissingExtra, OutputError, UsageError
+from restyle.errors import InputError, MissingExtra, UnknownName, UsageError
 from restyle.settings import from_dict
 from restyle.study._items import Item, Judged, Vote
+from restyle.study._lots import lot
 from restyle.study._protocol import Protocol
 from restyle.study._sampling import SamplingSettings
 
 try:
     import sqlalchemy as sa
-    from sqlalchemy.engine import Connection, Engine
+    from sqlalchemy.engine import Connection
 
+    from restyle.study._database import closed_on_error, migrate, opened, shown, understood
     from restyle.study._schema import items, judgements, raters, seats, studies
 except ModuleNotFoundError as error:
     raise MissingExtra(error.name or "sqlalchemy", "study", "a study") from error
 
-# How long one writer waits for another, in seconds.
-_PATIENCE = 30
 _NAME_LENGTH = 100
 
 
@@ -40,31 +39,46 @@ class Store:
         """Open a store that `create_study` made, and bring its tables to this version."""
         self.where = str(where)
         if "://" not in self.where and not Path(self.where).is_file():
-            raise InputError(f"there is no study in {self.where}; begin one with: restyle study new --store ...")
-        self.engine = _engine(self.where)
+            raise InputError(f"there is no study in {self.where}; begin one with: restyle study new")
+        self.engine = opened(self.where)
         # SQLite has one writer. Those of this process wait here in a row, rather than each asking the file again.
         self._turn = threading.Lock() if self.engine.dialect.name == "sqlite" else contextlib.nullcontext()
-        with _understood(self.where), _closed_on_error(self.engine), self.writing() as connection:
-            _migrate(connection)
+        self._open = threading.local()  # the transaction that this thread is in
+        with understood(self.where), closed_on_error(self.engine), self.writing() as connection:
+            migrate(connection)
             if connection.execute(sa.select(studies.c.id)).first() is None:
-                shown = _shown(self.where)
-                raise InputError(f"there is no study in {shown}; begin one with: restyle study new --store ...")
+                raise InputError(f"there is no study in {shown(self.where)}; begin one with: restyle study new")
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction that writes: committed at its end, or not at all."""
+        """A transaction that writes: committed at its end, or not at all. One inside another is part of it."""
+        if (outer := getattr(self._open, "connection", None)) is not None:
+            yield outer
+            return
         with self._turn, self.engine.begin() as connection:
-            yield connection
+            self._open.connection = connection
+            try:
+                yield connection
+            finally:
+                self._open.connection = None
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction that only reads, and waits for nobody."""
+        """A transaction that only reads, and waits for nobody; inside one that writes, it sees what was written."""
+        if (outer := getattr(self._open, "connection", None)) is not None:
+            yield outer
+            return
         with self.engine.connect().execution_options(only_reads=True) as connection:
             yield connection
 
     def close(self) -> None:
         """Let go of the database."""
         self.engine.dispose()
+
+    @property
+    def shown(self) -> str:
+        """Where it is, without the password."""
+        return shown(self.where)
 
     @cached_property
     def _study(self) -> Mapping[str, Any]:
@@ -112,9 +126,41 @@ class Store:
         with self.reading() as connection:
             return connection.execute(query).scalar()
 
+    def renew_rater(self, name: str) -> str:
+        """Another token for a rater whose link was lost; the old one is not known any longer."""
+        token = secrets.token_urlsafe(18)
+        with self.writing() as connection:
+            known = connection.execute(sa.select(raters.c.name)).scalars().all()
+            if name not in known:
+                raise UnknownName("rater", name, known)
+            changed = raters.update().where(raters.c.name == name).values(token_hash=hashed(token), active=True)
+            connection.execute(changed)
+        return token
+
     def is_admin(self, token: str) -> bool:
         """Whether this is the token of whoever runs the study."""
-        return secrets.compare_digest(hashed(token), str(self._study["admin_hash"]))
+        with self.reading() as connection:
+            kept = connection.execute(sa.select(studies.c.admin_hash)).scalar_one()
+        return secrets.compare_digest(hashed(token), str(kept))
+
+    def renew_admin(self) -> str:
+        """Another token for whoever runs the study; the old one is not known any longer."""
+        token = secrets.token_urlsafe(24)
+        with self.writing() as connection:
+            connection.execute(studies.update().values(admin_hash=hashed(token)))
+        return token
+
+    def raters(self) -> dict[str, int]:
+        """Every rater by name."""
+        with self.reading() as connection:
+            return {row.name: row.id for row in connection.execute(sa.select(raters.c.id, raters.c.name))}
+
+    def wanted(self) -> dict[str, int]:
+        """The items that still want people, and how many beside those who have one open."""
+        free = sa.select(seats.c.item, sa.func.count().label("count")).group_by(seats.c.item)
+        free = free.where(~seats.c.answered, seats.c.due.is_(None), seats.c.rater.is_(None))
+        with self.reading() as connection:
+            return {row.item: int(row[1]) for row in connection.execute(free)}
 
     def judged(self) -> Judged:
         """The items and all votes that stand."""
@@ -161,7 +207,7 @@ def create_study(
     if "://" not in str(where) and Path(where).exists():
         raise UsageError(f"{where} exists already; name another --store, or remove it")
     token = secrets.token_urlsafe(24)
-    engine = _engine(str(where))
+    engine = opened(str(where))
     study = {
         "name": name or protocol.title,
         "protocol": protocol.to_dict(),
@@ -180,10 +226,10 @@ def create_study(
         {"id": item.id, "place": place, "is_control": item.is_control, "content": _content(item)}
         for place, item in enumerate(everything)
     ]
-    with _understood(str(where)), _closed_on_error(engine), engine.begin() as connection:
-        _migrate(connection)
+    with understood(str(where)), closed_on_error(engine), engine.begin() as connection:
+        migrate(connection)
         if connection.execute(sa.select(studies.c.id)).first() is not None:
-            raise UsageError(f"there is a study in {_shown(str(where))} already; a store holds one")
+            raise UsageError(f"there is a study in {shown(str(where))} already; a store holds one")
         connection.execute(studies.insert().values(**study))
         connection.execute(items.insert(), rows)
         if free_seats:
@@ -207,11 +253,6 @@ def hashed(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def lot(*parts: object) -> int:
-    """A number that looks drawn at random, and is the same whenever it is drawn for the same parts."""
-    return int.from_bytes(hashlib.blake2b(repr(parts).encode(), digest_size=4).digest(), "big")
-
-
 def item_of(name: str, content: Mapping[str, Any]) -> Item:
     """An item as it was stored."""
     made: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in content.items()}
@@ -224,69 +265,3 @@ def _content(item: Item) -> dict[str, Any]:
 
 def _plain(settings: SamplingSettings) -> dict[str, Any]:
     return {key: value for key, value in dataclasses.asdict(settings).items() if value is not None}
-
-
-def _engine(where: str) -> Engine:
-    if "://" not in where:
-        engine = sa.create_engine(f"sqlite:///{where}", connect_args={"timeout": _PATIENCE, "check_same_thread": False})
-        sa.event.listen(engine, "connect", _set_up_sqlite)
-        sa.event.listen(engine, "begin", _begin_sqlite)
-        return engine
-    if not where.startswith(("postgresql://", "postgresql+psycopg://")):
-        scheme = where.partition("://")[0]
-        raise UsageError(f"a store is a file or a postgresql:// URL, and not {scheme}://")
-    try:
-        url = "postgresql+psycopg://" + where.partition("://")[2]
-        return sa.create_engine(url, pool_size=20, max_overflow=20, pool_pre_ping=True)
-    except ModuleNotFoundError as error:
-        raise MissingExtra("psycopg", "postgres", "a study in PostgreSQL") from error
-
-
-def _set_up_sqlite(connection: Any, _: Any) -> None:
-    connection.isolation_level = None  # SQLAlchemy says when a transaction begins, and not Python's driver
-    # WAL: readers and the writer do not wait for each other. FULL: what was committed survives a power cut.
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-        connection.execute(f"PRAGMA {pragma}")
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    # A writer takes its turn at once: one that reads first, and then wants to write, may be refused.
-    only_reads = connection.get_execution_options().get("only_reads")
-    connection.exec_driver_sql("BEGIN" if only_reads else "BEGIN IMMEDIATE")
-
-
-def _migrate(connection: Connection) -> None:
-    from alembic import command
-    from alembic.config import Config
-
-    config = Config()
-    with resources.as_file(resources.files("restyle.study") / "migrations") as folder:
-        config.set_main_option("script_location", str(folder))
-        config.set_main_option("path_separator", "os")
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
-
-
-@contextlib.contextmanager
-def _closed_on_error(engine: Engine) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        engine.dispose()
-        raise
-
-
-@contextlib.contextmanager
-def _understood(where: str) -> Iterator[None]:
-    """Turn what a database complains of into one line."""
-    try:
-        yield
-    except sa.exc.OperationalError as error:
-        raise OutputError(f"the store {_shown(where)} cannot be opened: {str(error.orig).splitlines()[0]}") from None
-    except sa.exc.DatabaseError as error:
-        raise InputError(f"{_shown(where)} is no store of a study: {str(error.orig).splitlines()[0]}") from None
-
-
-def _shown(where: str) -> str:
-    """A URL without its password."""
-    return sa.engine.make_url(where).render_as_string(hide_password=True) if "://" in where else where
