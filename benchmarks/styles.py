@@ -8,7 +8,8 @@
 Rewritten are sentences of three kinds: modern lines of Romeo and Juliet, plain modern prose, and reviews (the test
 splits of shakespeare/modern, books/modern_plain and yelp); for `modern`, lines of Romeo and Juliet as Shakespeare has
 them. Greedy, judged by the set `report`; intervals are 95% of bootstrap resamples. Sentences and samples are drawn by
-the seed, and nothing is left out.
+the seed, and nothing is left out. The samples are rewrites of sentences of ours (examples/), written before any output
+was seen: a card holds no sentence of a corpus.
 
 With --strengths, what a pack's card might say of its `strength` is compared on valid sentences by the judges of the set
 `select`: the best J is taken, of those strengths that keep a similarity of 0.7 or more and a fluency of 0.75. Beyond
@@ -24,6 +25,7 @@ import random
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from restyle.cli._learning import _scored as scored
 from restyle.corpora import load
@@ -40,7 +42,6 @@ from restyle.rewriters.strap.learning._evaluation import evaluated, paraphrase_m
 PLAIN = ("shakespeare/modern", "books/modern_plain", "yelp/positive", "yelp/negative")
 SHARES = (1 / 3, 1 / 3, 1 / 6, 1 / 6)
 EARLY = ("shakespeare/shakespeare",)
-SAMPLES = 10
 
 
 def main() -> None:
@@ -72,7 +73,7 @@ def main() -> None:
         )
         print(f"{name:12} {said}  {time.perf_counter() - started:.0f} s", flush=True)
         if options.save:
-            write_card(replace(pack.card, evaluations=(found,), samples=tuple(samples[:SAMPLES])), pack.folder)
+            write_card(replace(pack.card, evaluations=(found,), samples=tuple(samples)), pack.folder)
 
 
 def strengths(pack: Pack, texts: Sequence[str], wanted: Sequence[float]) -> None:
@@ -92,11 +93,12 @@ def strengths(pack: Pack, texts: Sequence[str], wanted: Sequence[float]) -> None
 
 def style(pack: Pack, texts: Sequence[str], of: Sequence[str]) -> tuple[Evaluation, list[Sample]]:
     """The scores of a style, and its rewrites."""
-    name = pack.card.name
-    rewrites = Strap(name).rewrites(texts, Request(name))
+    name, strap = pack.card.name, Strap(pack.card.name)
     judges = style_metrics(judge_of([name], part="report").card.name)
+    rewrites = strap.rewrites(texts, Request(name))
     records = [{"input": rewrite.text, "output": rewrite.outputs[0]} for rewrite in rewrites]
-    return evaluated(records, f"test sentences of {', '.join(of)}", name, judges, scored), samples_of(rewrites)
+    samples = samples_of(strap.rewrites(our_own(of), Request(name)))
+    return evaluated(records, f"test sentences of {', '.join(of)}", name, judges, scored), samples
 
 
 def paraphraser(pack: Pack, texts: Sequence[str]) -> tuple[Evaluation, list[Sample]]:
@@ -107,10 +109,15 @@ def paraphraser(pack: Pack, texts: Sequence[str]) -> tuple[Evaluation, list[Samp
 
     card = pack.card
     engine = open_engine(card.base, lambda: Adapter.load(pack.adapter), identity=f"{card.sha256}:1")
-    written = Writer(engine, engine.format(card.max_subwords), longest=1.0).write(texts, Decoding())
-    records = [{"input": text, "output": made[0].text} for text, made in zip(texts, written, strict=True)]
+    writer = Writer(engine, engine.format(card.max_subwords), longest=1.0)
+
+    def paraphrased(texts: Sequence[str]) -> list[str]:
+        return [made[0].text for made in writer.write(texts, Decoding())]
+
+    records = [{"input": text, "output": made} for text, made in zip(texts, paraphrased(texts), strict=True)]
     found = evaluated(records, f"test sentences of {', '.join(PLAIN)}", None, paraphrase_metrics(), scored)
-    return found, [Sample(record["input"], record["output"], record["output"]) for record in records]
+    own = our_own(PLAIN)
+    return found, [Sample(text, made, made) for text, made in zip(own, paraphrased(own), strict=True)]
 
 
 def sentences(of: Sequence[str], number: int, seed: int, split: str = "test") -> list[str]:
@@ -122,6 +129,12 @@ def sentences(of: Sequence[str], number: int, seed: int, split: str = "test") ->
         found += random.Random(f"{seed}/{source}").sample(texts, round(share * number))
     random.Random(seed).shuffle(found)
     return found
+
+
+def our_own(of: Sequence[str]) -> list[str]:
+    """The sentences of ours that are rewritten for a card."""
+    name = "early.txt" if of == EARLY else "sentences.txt"
+    return (Path(__file__).parent.parent / "examples" / name).read_text(encoding="utf-8").splitlines()
 
 
 def samples_of(rewrites: Sequence[Rewrite]) -> list[Sample]:
