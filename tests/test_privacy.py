@@ -64,6 +64,15 @@ def own(monkeypatch, tmp_path):
     return tmp_path / "judges"
 
 
+def run_restyle(capfd, *arguments):
+    """Exit code, stdout and stderr of a call."""
+    from restyle.cli import main
+
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    return stop.value.code, *capfd.readouterr()
+
+
 def word_judge(folder, name, texts, labels, part="report"):
     numbers = [("female", "male").index(label) for label in labels]
     weights = WordWeights.fit([tokens_of(text) for text in texts], numbers, ["female", "male"]).having_seen(texts)

@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip("sklearn")
 
 from test_privacy import DROPPED, LABELS, TEXTS
+from test_privacy import run_restyle as run
 
-from restyle.cli import main
 from restyle.records import write_records
 
 
@@ -28,12 +28,6 @@ def dropped(tmp_path):
         ({"id": str(at), "input": text, "output": new, "gender": label} for at, (text, new, label) in enumerate(rows)),
     )
     return file
-
-
-def run(capfd, *arguments):
-    with pytest.raises(SystemExit) as stop:
-        main([str(argument) for argument in arguments])
-    return stop.value.code, *capfd.readouterr()
 
 
 def test_an_audit_says_how_well_an_attacker_can_tell_and_by_which_words(capfd, mine):
@@ -56,6 +50,12 @@ def test_rewrites_are_attacked_by_one_who_has_adapted(capfd, dropped):
     ]  # fmt: skip
     assert found["attacks"][0]["accuracy"] > 0.8 > 0.6 > found["attacks"][2]["accuracy"]
     assert found["words"]["male"]["wife"] > 0.3
+
+
+def test_the_attacks_alone_are_a_plain_table(capfd, mine):
+    _, out, _ = run(capfd, "privacy", "audit", mine, "--label", "gender", "--words", "0", "--format", "json")
+    (attack,) = json.loads(out)
+    assert attack["accuracy"] > 0.8
 
 
 def test_an_audit_is_printed_for_a_paper_too(capfd, mine):

@@ -11,8 +11,11 @@ import typer
 
 from restyle.cli._settings import with_settings
 from restyle.cli._tables import FormatOption, TableFormat, show
+from restyle.errors import UsageError
+from restyle.jobs import JobSettings
 from restyle.metrics.privacy import AuditSettings
 from restyle.records import writing_to
+from restyle.rewriters.privacy._training import INFERRED, PrivacyLearnSettings
 
 app = typer.Typer(help="What texts give away of their authors, and how well it is hidden.", no_args_is_help=True)
 
@@ -43,7 +46,7 @@ def audit(
 
     Of texts as they were written, attackers learn from four fifths and guess the rest. Of rewrites (records with
     `input`, `output` and the label; several files are several systems) three guess: one that learned from the inputs,
-    one retrained on the outputs, and with --attackers network one of another kind.
+    one retrained on the outputs, and with --attackers network one of another kind. --words 0 prints the attacks alone.
 
     \b
     restyle privacy audit mine.tsv --label gender
@@ -61,13 +64,16 @@ def audit(
         {"label": name, "words that give it away": ", ".join(word for word, _ in top)}
         for name, top in found.words.items()
     ]
-    if format in (TableFormat.json, TableFormat.jsonl):
+    if not settings.words:
+        show(attacks, format)
+    elif format in (TableFormat.json, TableFormat.jsonl):
         weighed = {name: {word: round(weight, 3) for word, weight in top} for name, top in found.words.items()}
         _print_json({"attacks": attacks, "words": weighed, "notes": list(found.notes)})
         return
-    show(attacks, format)
-    typer.echo()
-    show(words, format)
+    else:
+        show(attacks, format)
+        typer.echo()
+        show(words, format)
     for note in found.notes:
         _say(note)
 
@@ -117,6 +123,48 @@ def words(
     if plot:
         save_plot(shares, weights.labels, plot)
         _say(f"drawn into {plot}")
+
+
+@app.command("learn")
+@with_settings(PrivacyLearnSettings)
+@with_settings(JobSettings, "jobs", only=("workers", "executor", "address", "num_gpus"), config=False)
+def learn(
+    name: Annotated[str, typer.Option("--name", help="What to call the pack: letters, digits, hyphens.")],
+    *,
+    settings: PrivacyLearnSettings,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="The folder of the pack; without it, among your packs.")
+    ] = None,
+    run: Annotated[
+        str | None, typer.Option(help="The folder of what is unfinished; in the cache, when not given.")
+    ] = None,
+    jobs: JobSettings,
+) -> None:
+    """Learn a pack that hides an attribute: Risk, Adv, or the reconstruction alone (inferred objectives).
+
+    The texts are paraphrased, and a small adapter learns the way back, so that what it writes gives less away. The
+    system and its inner attacker learn from one part of the texts, the evaluator from the other. A run that was
+    interrupted goes on when the same command is given again.
+
+    \b
+    restyle privacy learn --name politics-risk --attribute politics --objective risk --alpha 1 \\
+        --corpora congress/democrat --corpora congress/republican
+    restyle privacy learn --name gender-adv --attribute gender --objective adv --strength 0.5 \\
+        --corpora yelp-gender/female --corpora yelp-gender/male
+    """
+    from restyle.cli._learning import scored
+    from restyle.rewriters.privacy._course import learn_to_hide
+    from restyle.rewriters.strap._pack import users_folder
+
+    if not name.replace("-", "").replace("_", "").isalnum():
+        raise UsageError(f"a pack cannot be called {name!r}; use letters, digits and hyphens")
+    pack = learn_to_hide(name, settings, output or users_folder() / name, scored, run=run, jobs=jobs, say=_say)
+    for evaluation in pack.card.evaluations:
+        told = [
+            f"{key} {each.value:.3f} ({each.low:.3f} to {each.high:.3f})" for key, each in evaluation.scores.items()
+        ]
+        typer.echo(f"{name}, on {evaluation.sentences:,} {evaluation.on}: {'; '.join(told)}")
+    typer.echo(f"written to {pack.folder}; {INFERRED}")
 
 
 def _rounded(row: dict[str, Any]) -> dict[str, Any]:
