@@ -109,21 +109,27 @@ def test_sampled_risk_is_the_leak_over_what_is_drawn(toy_base: Path) -> None:
 
 def test_sampled_risk_prefers_what_leaks_less(toy_base: Path) -> None:
     base = load_base(str(toy_base))
-    objective = SampledRisk(lambda texts: [float(len(text) % 2) for text in texts], "toy", alpha=1.0, kappa=1.0)
+
+    def leaks(texts):
+        return [place % 4 / 3 for place in range(len(texts))]
+
+    objective = SampledRisk(leaks, "toy", alpha=1.0, kappa=1.0)
     objective.prepare(base.model, base.format(12))
     few = Pairs(DEV.inputs[:3], DEV.outputs[:3])
     base.model.requires_grad_(True)
     optimiser = torch.optim.SGD(base.model.parameters(), lr=0.5)
     torch.manual_seed(0)
-    drawn = [objective._drawn(base.model, [5, 6, 7])]
-    objective._drawn = lambda model, prompt: drawn[0]  # type: ignore[method-assign]  # the same, so that it is a loss
+    # The same are drawn again, so that one step can be held against the next.
+    drawn = objective._drawn(base.model, [5, 6, 7])
+    assert len(drawn) == 4
+    objective._drawn = lambda model, prompt: drawn  # type: ignore[method-assign]
     risks = []
     for _ in range(4):
         risk = extra(base, objective, few).mean()
         optimiser.zero_grad()
         risk.backward()
         optimiser.step()
-        risks.append(float(risk))
+        risks.append(float(risk.detach()))
     assert risks[-1] < risks[0]
 
 

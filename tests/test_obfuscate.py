@@ -1,9 +1,8 @@
 """Hiding an attribute: words replaced, paraphrases chosen by their leak, and the verb, as a user types it."""
 
+import functools
 import json
-import subprocess
-import sys
-from pathlib import Path
+import pickle
 
 import pytest
 
@@ -12,7 +11,6 @@ pytest.importorskip("sklearn")
 from test_privacy import LABELS, TEXTS, own, run_restyle, word_judge  # noqa: F401 - a fixture
 
 from restyle.errors import UnknownName, UsageError
-from restyle.metrics.leakage import attacker
 from restyle.records import read_records
 from restyle.rewriters import load, systems
 from restyle.rewriters._base import Request
@@ -109,7 +107,7 @@ def test_a_near_word_takes_the_place_in_the_same_case(inner, monkeypatch):
 
 
 def test_near_words_give_nothing_away(inner):
-    words, vectors = Lexical()._neutral(inner.model)
+    words, vectors = Lexical()._neutral(inner)
     assert len(words) == len(vectors)
     assert not set(words) & {"husband", "wife", "salon"}
     assert all(abs(inner.model.weight(word)) < 0.05 for word in words)
@@ -305,12 +303,13 @@ def test_an_interrupted_run_goes_on(inner, paraphraser, capfd, tmp_path, monkeyp
     assert 'attribute = "gender"' in (tmp_path / "out.jsonl.settings.toml").read_text()
 
 
-def test_a_word_system_runs_on_several_workers(tmp_path):
-    (tmp_path / "in.txt").write_text("my husband loved the salon\nthe wife and the steak were solid\n" * 4)
-    command = [sys.executable, "-m", "restyle", "obfuscate", "--attribute", "gender", "--system", "lexical",
-               "-i", tmp_path / "in.txt", "--shard-size", "2"]  # fmt: skip
-    for workers in "12":
-        subprocess.run([*command, "--workers", workers, "-o", tmp_path / f"{workers}.jsonl"], check=True, timeout=250)
-    assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
-    assert Path(tmp_path / "1.jsonl").read_text().count('"leak_after"') == 8
-    assert attacker("gender", "select").card.labels == ("female", "male")
+def test_the_work_can_be_sent_to_another_process(inner):
+    from restyle.rewriters.privacy.records import ObfuscateRecords, ObfuscateSettings, opened
+
+    settings = ObfuscateSettings(attribute="gender", system="lexical")
+    work = functools.partial(ObfuscateRecords, opened(settings), settings)
+    records = [{"id": "1", "text": "my husband loved the salon"}, {"id": "2", "text": "a lovely steak", "mine": 3}]
+    here = work()(records)
+    there = pickle.loads(pickle.dumps(work))()(records)
+    assert there == here
+    assert here[1]["mine"] == 3

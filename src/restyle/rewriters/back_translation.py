@@ -15,7 +15,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, Protocol, Self
 
 from restyle.errors import InputError, MissingExtra, RestyleError, UnknownName, UsageError
 from restyle.rewriters._base import Request, Rewriter, read_system_file, write_system_file
@@ -41,7 +41,7 @@ class Translator(Protocol):
 class BackTranslation(Rewriter):
     """Says a thing as it comes back from another language; whatever style or attribute is named."""
 
-    name: ClassVar[str] = "back-translation"
+    name = "back-translation"
     styles = ()
 
     def __init__(self, pivots: str = "spa", *, models: Mapping[str, tuple[str, str]] | None = None) -> None:

@@ -102,9 +102,11 @@ class LeakChooser:
             text = texts[place]
             start = before.setdefault(place, after)  # the text itself comes first
             under = self.max_leak is None or after <= self.max_leak
-            faults = _FAULT * (_guard.turned(text, output) + _guard.shrunk(text, output))
-            lost = 1 - similarity + worse + faults
-            rank = (0.0, lost) if under and self.max_leak is not None else (1.0, lost + self.alpha * after)
+            faults = _guard.turned(text, output) + _guard.shrunk(text, output)
+            lost = 1 - similarity + worse + _FAULT * faults
+            # What says the opposite is no answer, however little it gives away.
+            answers = under and not faults and self.max_leak is not None
+            rank = (0.0, lost) if answers else (1.0, lost + self.alpha * after)
             if place not in best or rank < best[place][0]:
                 best[place] = (rank, Choice(text, output, start, after, similarity, under))
         return [best[place][1] for place in range(len(texts))]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -112,6 +113,9 @@ class _Course:
                 sources_of(settings.corpora), "select", share=settings.share, limit=settings.most, seed=settings.seed
             )
             parts = {"train": data.train, "valid": data.valid, "test": data.test}
+            for part in parts.values():
+                for label, texts in part.texts.items():  # a corpus may be in the order of its dates
+                    random.Random(f"{settings.seed}/{label}").shuffle(texts)
             most = {"train": None, "valid": _MOST_DEV // 2, "test": settings.test}
             write_records(
                 path,

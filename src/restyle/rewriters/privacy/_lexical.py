@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
@@ -36,13 +36,15 @@ _WORDS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 class Lexical(Rewriter):
     """Replaces the words that say most of who wrote a text, or drops them."""
 
-    name: ClassVar[str] = "lexical"
+    name = "lexical"
 
     def __init__(self, how: How = "both") -> None:
         """`replace` leaves a word that no near one can replace, `drop` drops all, `both` what cannot be replaced."""
         self.how = how
         self.styles = attributes()
-        self._near: dict[str, dict[str, str | None]] = {}  # by attacker: words, and what may take their place
+        # By attacker: words and what takes their place, and the words that may.
+        self._near: dict[str, dict[str, str | None]] = {}
+        self._tables: dict[str, tuple[list[str], Floats]] = {}
 
     def checked(self, to: str | None) -> str:
         """The attribute that is meant: a name, or the folder of an attacker."""
@@ -109,7 +111,7 @@ class Lexical(Rewriter):
         return known[word]
 
     def _nearest(self, word: str, judge: WordJudge) -> str | None:
-        words, vectors = self._neutral(judge.model)
+        words, vectors = self._neutral(judge)
         if not words:
             return None
         own = self._similarity.embed([word])[0]  # (D,)
@@ -117,10 +119,11 @@ class Lexical(Rewriter):
         best = int(np.argmax(cosines))
         return words[best] if cosines[best] >= _NEAR else None
 
-    def _neutral(self, weights: WordWeights) -> tuple[list[str], Floats]:
-        """The words of an attacker that give nothing away, and their vectors, (V, D)."""
-        key = hash(weights.words)
+    def _neutral(self, judge: WordJudge) -> tuple[list[str], Floats]:
+        """The words that give nothing away to an attacker, and their vectors, (V, D)."""
+        key = judge.card.fingerprint
         if key not in self._tables:
+            weights = judge.model
             # What one attacker does not know tells it nothing: the words of all attackers may take a place.
             known = {word for name in self.styles for word in attacker(name, "select").model.words} | set(weights.words)
             words = sorted(word for word in known if len(word) > 2 and word == word.lower() and _WORDS.fullmatch(word))
@@ -129,10 +132,6 @@ class Lexical(Rewriter):
             words = [word for word, each in told if each < _NEUTRAL and not _guard.turned("", word)]
             self._tables[key] = words, self._similarity.embed(words).astype(np.float64)
         return self._tables[key]
-
-    @cached_property
-    def _tables(self) -> dict[int, tuple[list[str], Floats]]:
-        return {}
 
     @cached_property
     def _similarity(self) -> Wieting:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from restyle.lm.decoding import Decoding
 from restyle.rewriters._base import Request, Rewrite, Rewriter, read_system_file, write_system_file
@@ -25,7 +25,7 @@ _DEFAULT_BATCH = 256
 class Paraphrase(Rewriter):
     """Paraphrases; whatever attribute or style is named."""
 
-    name: ClassVar[str] = "paraphrase"
+    name = "paraphrase"
     styles = ()
 
     def __init__(self, *, paraphraser: str | Path = DEFAULT_PARAPHRASER, engine: str = "auto") -> None:

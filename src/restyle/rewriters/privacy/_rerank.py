@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from restyle.metrics.leakage import attributes
 from restyle.rewriters._base import Request, Rewrite, Rewriter, read_system_file, write_system_file
@@ -24,7 +24,7 @@ _POOL = 8
 class RiskRerank(Rewriter):
     """Paraphrases in many ways, and chooses by the inner attacker."""
 
-    name: ClassVar[str] = "risk-rerank"
+    name = "risk-rerank"
 
     def __init__(
         self,
