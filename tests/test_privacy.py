@@ -79,6 +79,7 @@ def word_judge(folder, name, texts, labels, part="report"):
     weights.save(folder / name / "words.safetensors")
     card = Card(name, "words", "attribute", part, ("female", "male"), l2=weights.l2)
     write_card(replace(card, sha256=sha256_of(card, folder / name)), folder / name)
+    judges._loaded.cache_clear()  # a judge may take the place of one of its name
     return load_judge(folder / name)
 
 
@@ -224,7 +225,7 @@ def test_a_label_with_a_typo_is_told(typo):
 def test_an_evaluator_that_chose_the_outputs_is_refused(own):
     judge = word_judge(own, "gender-report", *texts_of(300, seed=7))
     chosen = replace(DROPPED, selected_with=(judge.card.fingerprint,))
-    with pytest.raises(UsageError, match="written with gender-report, which cannot evaluate it"):
+    with pytest.raises(UsageError, match="gender-report is the attacker inside the system, which cannot evaluate it"):
         audited([chosen], AuditSettings(evaluator="gender-report"))
 
 

@@ -41,8 +41,9 @@ def learned(own, paraphraser, tmp_path, monkeypatch):  # noqa: F811
     monkeypatch.setattr(
         _course, "LearnSettings", functools.partial(_course.LearnSettings, min_length=0.01, max_length=50.0)
     )
-    for part, seed in (("select", 4), ("report", 5)):
-        some = sentences(150, seed)
+    # Of all sentences that there are: none is in what the others learn from.
+    rest = [text for text in sentences(1500, seed=4) if text not in set(texts)]
+    for part, some in (("select", rest[:150]), ("report", rest[150:300])):
         word_judge(own, f"gender-{part}", some, [whose(text) for text in some], part=part)
 
     def learned(**given):
@@ -89,6 +90,16 @@ def test_what_cannot_be_learned_is_told(learned, tmp_path):
         PrivacyLearnSettings(**(SOME | {"share": 1.0}))
     (tmp_path / "pack").mkdir()
     with pytest.raises(UsageError, match="holds something that is no pack"):
+        learned()
+
+
+def test_an_evaluator_of_what_the_system_learns_from_is_refused(learned, own):  # noqa: F811
+    texts = sentences(400, seed=3)[50:]
+    word_judge(own, "gender-report", texts, [whose(text) for text in texts])
+    with pytest.raises(UsageError, match="of what the system would learn from are texts from which gender-report"):
+        learned()
+    word_judge(own, "gender-select", texts, [whose(text) for text in texts], part="select")
+    with pytest.raises(UsageError, match="100% of what gender-report has learned from are texts"):
         learned()
 
 

@@ -18,6 +18,9 @@ from restyle.errors import UnknownName, UsageError
 from restyle.metrics._base import Batch, Column
 from restyle.metrics.judges import SETS, Card, Floats, Judge, Set, WordJudge, cards, load_judge
 
+# "Thank you!" stands in every corpus: so many of the texts of two attackers may be the same.
+MOST_SHARED = 0.01
+
 
 def leak(probabilities: Floats) -> Column:
     """The leak of each text, (N, L) -> (N,): of more labels than two, how far the likeliest is above its fair share.
@@ -61,6 +64,26 @@ def attacker(attribute: str | Path, part: Set) -> WordJudge:
             f"{found.card.name} is no attacker of words: train one (restyle judge train --kind words --task attribute)"
         )
     return found
+
+
+def refuse_shared(evaluator: WordJudge, inner: WordJudge) -> None:
+    """Refuse an evaluator that is the attacker inside a system, or has learned from the same texts: UsageError."""
+    if evaluator.card.fingerprint == inner.card.fingerprint:
+        raise UsageError(
+            f"{inner.card.name} is the attacker inside the system, which cannot evaluate it: train one, --set report"
+        )
+    known = evaluator.model.known
+    shared = float(np.isin(known, inner.model.known).mean()) if len(known) else 0.0
+    refuse_seen(shared, f"what {evaluator.card.name} has learned from", inner.card.name)
+
+
+def refuse_seen(shared: float, what: str, inner: str) -> None:
+    """Refuse where more of something than chance explains are texts from which an attacker learned: UsageError."""
+    if shared > MOST_SHARED:
+        raise UsageError(
+            f"{shared:.0%} of {what} are texts from which {inner} learned: an evaluator must learn from other texts "
+            "than the attacker inside a system, and neither may have seen what is tested"
+        )
 
 
 def _attackers() -> list[Card]:

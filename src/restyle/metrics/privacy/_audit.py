@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from restyle.errors import InputError, UsageError
 from restyle.metrics.judges import Floats, Judge, WordJudge, load_judge
-from restyle.metrics.leakage import entropy, leak
+from restyle.metrics.leakage import entropy, leak, refuse_seen, refuse_shared
 from restyle.metrics.privacy._attackers import Guess, learned
 from restyle.metrics.privacy._labels import Rewritten, checked_labels
 from restyle.metrics.privacy._settings import AuditSettings
@@ -28,8 +28,6 @@ from restyle.text.clean import clean
 
 ORIGINALS = "originals"
 STATIC, RETRAINED = "static", "retrained"
-# Texts that an attacker inside a system and one outside may both have learned from: "Thank you!" is in every corpus.
-_SHARED = 0.01
 
 
 @dataclass(frozen=True)
@@ -213,29 +211,15 @@ def _evaluator(settings: AuditSettings, labels: Sequence[str]) -> Judge | None:
 def _refuse_shared(system: Rewritten, evaluator: Judge | None, texts: Sequence[str]) -> None:
     """Refuse an evaluator that is, or has learned from what, the attacker inside the system is or has learned from."""
     for fingerprint in system.selected_with:
-        name = fingerprint.partition("#")[0]
-        if evaluator and fingerprint == evaluator.card.fingerprint:
-            raise UsageError(
-                f"{system.system} was written with {name}, which cannot evaluate it: name another evaluator"
-            )
         try:
-            inner = load_judge(name)
+            inner = load_judge(fingerprint.partition("#")[0])
         except UsageError:
             continue  # of another machine: what it learned from is not known here
-        if not isinstance(inner, WordJudge) or not len(inner.model.known):
+        if not isinstance(inner, WordJudge):
             continue
         if isinstance(evaluator, WordJudge):
-            shared = float(np.isin(evaluator.model.known, inner.model.known).mean())
-            _refuse(shared, f"what {evaluator.card.name} has learned from", name, system.system)
-        _refuse(inner.model.has_seen(texts) / len(texts), "the texts of this audit", name, system.system)
-
-
-def _refuse(shared: float, what: str, inner: str, system: str) -> None:
-    if shared > _SHARED:
-        raise UsageError(
-            f"{shared:.0%} of {what} are texts from which {inner} learned, with which {system} was written: an "
-            "evaluator must learn from other texts than the attacker inside"
-        )
+            refuse_shared(evaluator, inner)
+        refuse_seen(inner.model.has_seen(texts) / len(texts), "the texts of this audit", inner.card.name)
 
 
 def _weights(first: Rewritten, labels: Sequence[str], settings: AuditSettings) -> WordWeights:

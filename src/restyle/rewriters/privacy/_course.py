@@ -29,7 +29,7 @@ from restyle.jobs.stages import Stages, content_of
 from restyle.lm.bases import base_hash, load_base
 from restyle.metrics import Batch, Metric
 from restyle.metrics.judges import WordJudge
-from restyle.metrics.leakage import Leak, attacker
+from restyle.metrics.leakage import Leak, attacker, refuse_seen, refuse_shared
 from restyle.metrics.similarity import SimWieting
 from restyle.metrics.training import gathered, sources_of
 from restyle.nets.word_weights import L2, WordWeights
@@ -91,7 +91,12 @@ class _Course:
 
     def pack(self) -> Pack:
         """All stages, one after the other."""
-        pairs = self._pairs(self._paraphrases(self._texts()))
+        refuse_shared(self._evaluator, self._inner)
+        texts = self._texts()
+        learned = [record["text"] for record in read_records(texts) if record["split"] == "train"]
+        seen = self._evaluator.model.has_seen(learned) / len(learned)
+        refuse_seen(seen, "what the system would learn from", self._evaluator.card.name)
+        pairs = self._pairs(self._paraphrases(texts))
         draft = self._draft(pairs)
         outputs = self._outputs(pairs, draft)
         return self._evaluated(draft, outputs)
@@ -103,6 +108,10 @@ class _Course:
     @property
     def _inner(self) -> WordJudge:
         return attacker(self.settings.attribute, "select")
+
+    @property
+    def _evaluator(self) -> WordJudge:
+        return attacker(self.settings.attribute, "report")
 
     def _texts(self) -> Path:
         settings = self.settings
@@ -264,8 +273,7 @@ class _Course:
 
     def _evaluated(self, draft: Pack, outputs: Path) -> Pack:
         """The draft with what it is worth to an evaluator that had no part in it, and with unchosen samples."""
-        evaluator = attacker(self.settings.attribute, "report")
-        metrics: list[Metric] = [Leak(evaluator), SimWieting()]
+        metrics: list[Metric] = [Leak(self._evaluator), SimWieting()]
         records = list(read_records(outputs, text_column="output"))
         of = {"outputs": content_of(outputs), "metrics": [each.signature() for each in metrics]}
 
