@@ -93,9 +93,7 @@ class _Course:
         """All stages, one after the other."""
         refuse_shared(self._evaluator, self._inner)
         texts = self._texts()
-        learned = [record["text"] for record in read_records(texts) if record["split"] == "train"]
-        seen = self._evaluator.model.has_seen(learned) / len(learned)
-        refuse_seen(seen, "what the system would learn from", self._evaluator.card.name)
+        self._check(list(read_records(texts)))
         pairs = self._pairs(self._paraphrases(texts))
         draft = self._draft(pairs)
         outputs = self._outputs(pairs, draft)
@@ -138,6 +136,18 @@ class _Course:
 
         return self.stages.made("texts.jsonl", of, make)
 
+    def _check(self, records: Sequence[Record]) -> None:
+        """Refuse labels that the attackers do not know, and texts from which the evaluator has learned."""
+        labels, inner = self._inner.card.labels, self._inner.card.name
+        if unknown := {record["label"] for record in records} - set(labels):
+            raise InputError(
+                f"the texts are of {', '.join(sorted(unknown))}, and {inner} knows {', '.join(labels)}: name the label "
+                f"of each corpus, CORPUS/STYLE={labels[0]}"
+            )
+        learned = [record["text"] for record in records if record["split"] == "train"]
+        seen = self._evaluator.model.has_seen(learned) / len(learned)
+        refuse_seen(seen, "what the system would learn from", self._evaluator.card.name)
+
     def _paraphrases(self, texts: Path) -> Path:
         of = {"texts": content_of(texts), "paraphraser": self._paraphraser.card.sha256}
         records = list(read_records(texts))
@@ -177,11 +187,6 @@ class _Course:
         from restyle.nets.device import hardware
 
         labels = self._inner.card.labels
-        if unknown := {record["label"] for record in records} - set(labels):
-            raise InputError(
-                f"the texts are of {', '.join(sorted(unknown))}, and {self._inner.card.name} knows "
-                f"{', '.join(labels)}: name the label of each corpus, CORPUS/STYLE={labels[0]}"
-            )
 
         def of(split: str) -> Pairs:
             some = [record for record in records if record["split"] == split]

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _TELLING, _NEUTRAL = 0.1, 0.05
 # Of two words by the bundled similarity: so and therefore are 0.64, place and steadfast 0.5.
 _NEAR = 0.51
+# Shorter ones are there for the grammar: nothing near i, so or our does what they do.
+_SHORTEST = 4
 How = Literal["replace", "drop", "both"]
 _WORDS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
@@ -105,6 +107,8 @@ class Lexical(Rewriter):
 
     def _instead(self, word: str, judge: WordJudge) -> str | None:
         """A word near in meaning that gives nothing away, in the same case; None where there is none."""
+        if len(word) < _SHORTEST:
+            return None
         known = self._near.setdefault(judge.card.fingerprint, {})
         if word not in known:
             known[word] = _cased(self._nearest(word.lower(), judge), word)
