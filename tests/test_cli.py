@@ -320,6 +320,14 @@ class TestText:
         assert "".join(piece["text"] for piece in pieces) == document
         assert [piece["text"] for piece in pieces if piece["rewrite"]] == ["It is hot.", "Drink it."]
 
+    def test_a_document_in_another_encoding_says_what_to_do(self, capfd, tmp_path):
+        (tmp_path / "tea.md").write_bytes("Thé noir.".encode("latin-1"))
+        code, _, err = run(capfd, "text", "segment", str(tmp_path / "tea.md"))
+        assert code == 1
+        assert err.endswith("tea.md is no text in utf-8: byte 3 is 0xe9; give its encoding, e.g. --encoding cp1252\n")
+        code, out, _ = run(capfd, "text", "segment", str(tmp_path / "tea.md"), "--encoding", "cp1252")
+        assert (code, json.loads(out.splitlines()[0])["text"]) == (0, "Thé noir.")
+
     def test_a_reader_that_has_seen_enough_is_no_error(self, tmp_path):
         (tmp_path / "long.txt").write_text("a sentence\n" * 50_000)
         command = f"{sys.executable} -m restyle text clean -i {tmp_path}/long.txt | head -1; echo ${{PIPESTATUS[0]}}"

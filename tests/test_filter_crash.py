@@ -3,6 +3,7 @@
 import contextlib
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from restyle.errors import OutputError
 from restyle.jobs import JobSettings
 from restyle.pairs import PairFiles, filter_files, filtering, preset
 from restyle.pairs.merge import Merge
@@ -29,12 +31,16 @@ def main(pairs, output, workers, moment=""):
             return written(self, result)
 
         Merge._survivors = survivors
+    if moment.startswith("no more than"):
+        # The write fails in the middle of a file, as on a full disk, which only root could make.
+        most = int(moment.split()[-1])
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
     if moment == "merge only":
         del filtering.run
     try:
         files, jobs = PairFiles([pairs], block_size=BLOCK_SIZE), JobSettings(workers=int(workers))
         sys.stdout.write(f"{filter_files(files, output, SETTINGS, jobs=jobs)}\n")
-    except KeyboardInterrupt as error:
+    except (KeyboardInterrupt, OutputError) as error:
         sys.stdout.write(f"{error}\n")
 
 
@@ -137,6 +143,20 @@ def test_results_of_an_input_that_changed_are_not_merged(tmp_path, pairs):
     with program(own, output, 1) as process:
         process.communicate()
     assert output.read_text().startswith(first)
+
+
+@pytest.mark.parametrize("most", [2_000, 30_000], ids=["among the blocks", "in the merge"])
+def test_a_filter_that_can_write_no_more_says_so_and_goes_on_where_it_was(tmp_path, pairs, undisturbed, most):
+    output = tmp_path / "kept.tsv"
+    with program(pairs, output, 1, f"no more than {most}") as process:
+        said = process.communicate()[0]
+    assert said.startswith(f"cannot write {output}")
+    assert "ulimit -f" in said
+    assert said.count("\n") == 1
+    assert not output.exists()
+    with program(pairs, output, 1) as process:
+        said = process.communicate()[0]
+    assert_finished(tmp_path, said, undisturbed)
 
 
 def test_ctrl_c_leaves_a_filter_that_goes_on(tmp_path, pairs, undisturbed):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,14 +13,23 @@ from restyle.errors import Corrupt, InputError, UnknownName, UsageError  # noqa:
 from restyle.evaluation import Outputs, ScoreSettings, score_systems  # noqa: E402
 from restyle.metrics import Batch, judges  # noqa: E402
 from restyle.metrics.fluency import Fluency, FluencyProbability, Perplexity  # noqa: E402
-from restyle.metrics.judges import Card, Judge, LinearJudge, NetworkJudge, judge_of, load_judge, write_card  # noqa: E402
+from restyle.metrics.judges import (  # noqa: E402
+    Card,
+    Judge,
+    LinearJudge,
+    NetworkJudge,
+    bundled_folder,
+    judge_of,
+    load_judge,
+    write_card,
+)
 from restyle.metrics.ngram_classifier import NgramClassifier  # noqa: E402
 from restyle.metrics.similarity_glove import SimGlove, SimGloveRef  # noqa: E402
 from restyle.metrics.similarity_minilm import SimInput, SimRef  # noqa: E402
 from restyle.metrics.style import LinearStyleAccuracy, StyleAccuracy, StyleProbability  # noqa: E402
 from restyle.metrics.training import JudgeSettings, _data, gathered, train_judge  # noqa: E402
 from restyle.metrics.training._broken import broken  # noqa: E402
-from restyle.metrics.training._measures import best_threshold, mcc, measured, wilson  # noqa: E402
+from restyle.metrics.training._measures import mcc, measured, wilson  # noqa: E402
 from restyle.metrics.training._train import _first  # noqa: E402
 
 OLD = [f"thou {verb} {who} , and hath no peace" for verb in ("seest", "lovest", "art") for who in ("me", "him", "us")]
@@ -289,6 +299,18 @@ def test_training_writes_a_judge_with_its_card(corpus: Corpus, own: Path) -> Non
     assert card.sha256 in (own / "farm-linear-report" / "README.md").read_text()
 
 
+def test_a_judge_can_be_measured_on_a_draw_of_its_test_and_the_card_says_of_how_many(corpus: Corpus, own: Path) -> None:
+    settings = JudgeSettings(name="farm", corpora=("farm",), kind="linear", measured=6)
+    made = [train_judge(settings, own / folder) for folder in ("first", "second")]
+    assert made[0] == made[1]
+    result = made[0].results["test"]
+    assert (result.sentences, result.drawn_from) == (6, 14)
+    assert "## test: 6 sentences, drawn from 14" in (own / "first" / "README.md").read_text()
+    assert "--measured 6" in made[0].command
+    whole = train_judge(JudgeSettings(name="farm", corpora=("farm",), kind="linear", measured=14), own / "third")
+    assert (whole.results["test"].sentences, whole.results["test"].drawn_from) == (14, 0)
+
+
 def test_the_card_holds_the_command_that_makes_it_again(corpus: Corpus) -> None:
     settings = JudgeSettings(
         name="farm",
@@ -378,11 +400,6 @@ def test_correlation_is_that_of_scikit_learn() -> None:
 def test_the_interval_is_wilsons() -> None:
     """Newcombe 1998, Table I: 81 of 263."""
     assert [round(end, 4) for end in wilson(81, 263)] == [0.2553, 0.3662]
-
-
-def test_the_best_threshold_parts_what_can_be_parted() -> None:
-    threshold = best_threshold(np.array([0.9, 0.8, 0.4, 0.3]), np.array([True, True, False, False]))
-    assert 0.4 < threshold <= 0.8
 
 
 def test_the_perplexity_of_a_corpus_is_not_the_mean_of_its_sentences() -> None:
@@ -478,7 +495,9 @@ def test_targets_of_two_judges_are_judged_by_either(own: Path) -> None:
     save_linear(own / "b-linear-report", "b-linear-report", ("verse", "modern"))
     metric = LinearStyleAccuracy()
     assert metric.for_targets(["shakespeare", "modern"]) is metric
-    with pytest.raises(UsageError, match="knows pirate"):
+    with pytest.raises(UsageError, match=r"knows modem; did you mean modern\? \(or train one: restyle judge train\)"):
+        metric.for_targets(["shakespeare", "modem"])
+    with pytest.raises(UsageError, match="knows pirate; there are: modern, plain, shakespeare, verse"):
         metric.for_targets(["shakespeare", "pirate"])
 
 
@@ -489,6 +508,43 @@ def test_outputs_that_were_selected_with_the_judge_are_marked(own: Path) -> None
         assert card.signature.options["selected-with"] == "acc-linear"
         assert any("report with a judge that had no part in choosing" in note for note in card.notes)
     assert "selected-with" not in scored(about={"selected_with": ("plays-linear-select",)}).signature.options
+
+
+def test_a_judge_that_picked_is_found_behind_another_name_and_beside_another_judge(own: Path) -> None:
+    save_linear(own / "plays-linear-report", "plays-linear-report")
+    save_linear(own / "books-linear-report", "books-linear-report", ("verse", "prose"))
+    linear = load_judge("plays-linear").card.fingerprint
+    # A network was multiplied with the linear judge, which now reports.
+    card = scored(about={"selected_with": (f"plays-select#12345678*{linear}",)})
+    assert card.signature.options["selected-with"] == "acc-linear"
+    # Targets of two judges are judged by either, and both are named.
+    outputs = Outputs([OLD[0], NEW[0]], targets=["shakespeare", "verse"], selected_with=(linear,))
+    (both,) = score_systems([outputs], ScoreSettings(resamples=0), metrics=["acc-linear"])
+    assert both.signature.options["selected-with"] == "acc-linear"
+
+
+def test_a_metric_is_asked_for_with_its_judge(own: Path) -> None:
+    save_linear(own / "plays-linear-report", "plays-linear-report")
+    save_linear(own / "stage-linear-report", "stage-linear-report")
+    outputs = Outputs([OLD[0]], targets=["shakespeare"])
+    (card,) = score_systems([outputs], ScoreSettings(resamples=0), metrics=["acc-linear=stage-linear"])
+    assert card.facts["acc-linear"]["judge"] == load_judge("stage-linear-report").card.fingerprint
+    for asked, says in (
+        ("bleu=x", "takes no model"),
+        ("acc-linear=", "empty"),
+        ("acc-linear=stagy", "there are: plays"),
+    ):
+        with pytest.raises(UsageError, match=says):
+            score_systems([outputs], ScoreSettings(resamples=0), metrics=[asked])
+
+
+def test_a_similarity_that_picked_is_marked_where_it_reports() -> None:
+    from restyle.metrics.similarity import SimWieting
+
+    made_by = SimWieting().signature()["model"]
+    outputs = Outputs(["Art thou mad?"], inputs=["Are you mad?"], selected_with=(made_by,))
+    (card,) = score_systems([outputs], ScoreSettings(resamples=0, baselines=False), metrics=["sim-wieting"])
+    assert card.signature.options["selected-with"] == "sim-wieting"
 
 
 def test_the_set_for_choosing_is_marked_where_it_reports(own: Path) -> None:
@@ -554,3 +610,40 @@ def test_with_sets_only_what_there_is(corpus: Corpus, own: Path) -> None:
     for wrong in ("layers=2", "body.layers=2", "network.layers"):
         assert isinstance(run("train", "farm", "--corpus", "farm", "--with", wrong).exception, UsageError)
     assert isinstance(run("train", "farm", "--corpus", "farm", "--with", "network.layer=2").exception, UsageError)
+
+
+# --- the judges that ship --------------------------------------------------------------------------------------------
+
+
+def test_the_page_of_judges_says_what_the_cards_say(monkeypatch) -> None:
+    docs = Path(__file__).parent.parent / "docs"
+    monkeypatch.syspath_prepend(docs)
+    import generate
+
+    assert (docs / "judges.md").read_text(encoding="utf-8") == generate.judges()
+
+
+@pytest.mark.parametrize("folder", sorted(bundled_folder().glob("*-re*")) + sorted(bundled_folder().glob("*-se*")))
+def test_every_judge_that_ships_has_the_weights_and_the_readme_of_its_card(folder: Path) -> None:
+    from restyle.metrics.judges import read_card, sha256_of
+    from restyle.metrics.training._readme import readme
+
+    card = read_card(folder)
+    assert (card.name, sha256_of(card, folder)) == (folder.name, card.sha256)
+    assert (folder / "README.md").read_text(encoding="utf-8") == readme(card)
+    for result in card.results.values():
+        right, number = sum(row[place] for place, row in enumerate(result.confusion)), sum(map(sum, result.confusion))
+        assert (round(right / number, 4), number) == (result.accuracy, result.sentences)
+        assert (result.low, result.high) == tuple(round(end, 4) for end in wilson(right, number))
+
+
+def test_every_judge_that_reports_has_one_that_chooses_by_other_sentences_of_the_same_kind() -> None:
+    from restyle.metrics.judges import read_card
+
+    shipped = {folder.name: read_card(folder) for folder in bundled_folder().glob("*-*") if "sim-" not in folder.name}
+    for name, card in shipped.items():
+        other = shipped[name.replace("-report", "-select")]
+        assert {card.part, other.part} <= {"report", "select"}
+        assert (other.labels, other.corpora, other.seed) == (card.labels, card.corpora, card.seed)
+        shares = [re.search(r"--share (\S+)", each.command) for each in (card, other)]
+        assert len({share[1] if share else "" for share in shares}) == 1

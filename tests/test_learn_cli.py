@@ -77,7 +77,7 @@ def test_typed_again_it_is_done_at_once(learn, paraphraser, config, tmp_path):  
         (["noir.txt", "--name", "noir", "--recipe", "r.toml"], 2, "give one of the two"),
         (["noir.txt", "--name", "noir", "--pairs", "p.jsonl"], 2, "--pairs is for a paraphraser"),
         (["--kind", "paraphraser", "--name", "noir"], 2, "--kind paraphraser --pairs pairs.jsonl"),
-        (["--kind", "parafraser", "--name", "noir"], 2, "kind is 'parafraser'; it can be 'style' or 'paraphraser'"),
+        (["--kind", "parafraser", "--name", "noir"], 2, "kind is 'parafraser'; it can be 'style' or 'multi'"),
         (["-", "--name", "noir"], 2, "give a file, not a pipe"),
         (["noir.txt", "--name", "noir", "--minutes", "0"], 2, "minutes is 0.0; it can be at least 0.1"),
         (["noir.txt", "--name", "noir", "--paraphraser", "nobody"], 2, "no paraphraser is called 'nobody'"),

@@ -20,7 +20,7 @@ from restyle.jobs import _folder
 from restyle.jobs.stages import Stages, content_of
 from restyle.records import read_records, write_records
 from restyle.rewriters.strap._pack import find_pack
-from restyle.rewriters.strap.learning import LearnSettings, _budget, _course, _evaluation, _sentences
+from restyle.rewriters.strap.learning import LearnSettings, _budget, _course, _evaluation, _gathering, _sentences
 from restyle.rewriters.strap.learning._budget import Budget
 from restyle.rewriters.strap.learning._pairing import faults_of, sorted_out
 
@@ -336,7 +336,7 @@ class TestTime:
         assert Budget(10).training(spent=3600) == pytest.approx(1)
 
     def test_a_budget_plans_the_paraphrases_and_the_training(self, learned, tmp_path, monkeypatch):
-        monkeypatch.setattr(_course, "seconds_a_sentence", lambda *_: 0.07)
+        monkeypatch.setattr(_gathering, "seconds_a_sentence", lambda *_: 0.07)
         monkeypatch.setattr(_budget, "LEAST", 80)
         said = []
         pack = learned(minutes=0.5, say=said.append)

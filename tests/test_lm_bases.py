@@ -22,6 +22,7 @@ from restyle.lm.decoding import _ctranslate2 as fast  # noqa: E402
 from restyle.lm.training import Pairs, TuneSettings, tune  # noqa: E402
 from restyle.lm.training._batches import collate  # noqa: E402
 from restyle.lm.training._loss import output_loss  # noqa: E402
+from restyle.nets import pretrained  # noqa: E402
 from restyle.nets.pretrained import hushed  # noqa: E402
 
 WORDS = ["cat", "dog", "man", "book", "rain", "house", "king", "fool"]
@@ -201,3 +202,26 @@ def test_an_architecture_that_the_fast_engine_does_not_know_is_written_by_torch(
     engine = open_engine(str(tmp_path))
     assert len(written(engine, ["The cat."])) == 1
     assert engine.name.startswith("torch ")
+
+
+def test_a_gguf_is_unpacked_without_a_word_in_a_pipe(
+    toy_base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    real = transformers.AutoModelForCausalLM.from_pretrained
+    read_tokenizer = transformers.AutoTokenizer.from_pretrained
+
+    def from_pretrained(folder: Path, gguf_file: str, **options: object) -> object:
+        from tqdm.auto import tqdm  # as transformers does, whatever its switch for bars says
+
+        assert gguf_file == "toy.gguf"
+        return [real(toy_base, **options) for _ in tqdm([0], desc="de-quantizing")][0]
+
+    monkeypatch.setattr(pretrained.AutoModelForCausalLM, "from_pretrained", from_pretrained)
+    monkeypatch.setattr(
+        pretrained.AutoTokenizer, "from_pretrained", lambda folder, gguf_file=None: read_tokenizer(toy_base)
+    )
+    (tmp_path / "toy.gguf").write_bytes(b"weights")
+    unpacked = pretrained._unpacked("toy", tmp_path / "toy.gguf")
+    assert capfd.readouterr() == ("", "")
+    (again,) = unpacked.glob("*.safetensors")
+    assert again.stat().st_size > 0

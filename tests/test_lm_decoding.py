@@ -96,6 +96,34 @@ def test_every_engine_writes_the_same_greedy_text(engines: dict[str, Engine]) ->
     assert len({text for (text,) in written["torch"]}) > 5
 
 
+def test_no_run_of_subwords_is_written_twice_where_that_is_asked_for(
+    toy_base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (fast, conversion):
+        monkeypatch.setattr(module, "compute_type", lambda: "float32")
+    written = {}
+    for name in ("torch", "ctranslate2"):
+        engine = open_engine(str(toy_base), engine=name)
+        prompts = prompts_of(engine, TEXTS, room=40)
+        free, held = (engine.generate(prompts, decoding) for decoding in (GREEDY, Decoding(no_repeat=2)))
+        written[name] = [best.ids for (best,) in held]
+        assert any(most_often(best.ids) > 1 for (best,) in free)
+        assert all(most_often(ids) == 1 for ids in written[name] if len(ids) > 1)
+    assert written["ctranslate2"] == written["torch"]
+
+
+def most_often(ids: tuple[int, ...]) -> int:
+    """How often the commonest run of two subwords stands in a text."""
+    runs = [ids[at : at + 2] for at in range(len(ids) - 1)]
+    return max(map(runs.count, runs), default=0)
+
+
+def test_a_rule_against_repetition_is_for_greedy_decoding_alone() -> None:
+    for options in ({"nucleus": 0.6}, {"beams": 2}, {"candidates": 2}):
+        with pytest.raises(UsageError, match="no_repeat is for greedy"):
+            Decoding(no_repeat=3, **options)
+
+
 def test_greedy_is_what_transformers_itself_writes(toy_base: Path, engines: dict[str, Engine]) -> None:
     base = load_base(str(toy_base))
     adapter().merge_into(base.model)

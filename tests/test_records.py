@@ -20,6 +20,7 @@ from restyle.records import (
     _writing,
     format_of,
     json_line,
+    read_document,
     read_records,
     write_records,
 )
@@ -173,7 +174,14 @@ class TestBadInput:
 
     def test_a_gz_that_is_none_is_refused(self, tmp_path):
         (tmp_path / "a.txt.gz").write_bytes(b"just text\n")
-        with pytest.raises(InputError, match="a.txt.gz"):
+        with pytest.raises(InputError, match=r"a.txt.gz is no gzip file, .*; rename it if it is not compressed"):
+            read(tmp_path / "a.txt.gz")
+
+    def test_a_gz_whose_contents_are_not_what_it_promises_is_damaged(self, tmp_path):
+        data = bytearray(gzip.compress(b"text\n"))
+        data[-8] ^= 1  # its checksum
+        (tmp_path / "a.txt.gz").write_bytes(data)
+        with pytest.raises(InputError, match="a.txt.gz is damaged after line"):
             read(tmp_path / "a.txt.gz")
 
     @pytest.mark.parametrize(
@@ -194,6 +202,11 @@ class TestBadInput:
         (tmp_path / "a.jsonl").write_text('{"text": "fine"}\n' + line + "\n")
         with pytest.raises(RecordError, match=f"a.jsonl, line 2: {problem}"):
             read(tmp_path / "a.jsonl")
+
+    def test_a_missing_field_is_told_before_a_field_that_would_be_in_its_way(self, tmp_path):
+        (tmp_path / "a.jsonl").write_text('{"text": "x"}\n', encoding="utf-8")
+        with pytest.raises(RecordError, match=r"no field 'output'; the fields are \['text'\]"):
+            list(read_records(tmp_path / "a.jsonl", text_column="output"))
 
     def test_a_missing_column_is_answered_with_the_columns_there_are(self, tmp_path):
         (tmp_path / "a.tsv").write_text("sentence\tlabel\nhi\t1\n")
@@ -431,3 +444,25 @@ def test_every_line_of_any_csv_is_in_a_record_or_counted(tmp_path_factory, lines
     # A blank line within a quoted field belongs to it.
     assert len(lines) - blank <= within <= len(lines)
     assert report.records == len(spans)
+
+
+class TestDocuments:
+    def test_a_document_comes_whole_with_its_line_ends_and_its_mark(self, tmp_path):
+        text = "\ufeff# Tea\r\n\r\nIt is hot.\u2028\n\n"
+        (tmp_path / "a.md").write_bytes(text.encode())
+        (tmp_path / "a.md.gz").write_bytes(gzip.compress(text.encode()))
+        assert read_document(tmp_path / "a.md") == read_document(tmp_path / "a.md.gz") == text
+
+    @pytest.mark.parametrize(
+        ("name", "data", "problem"),
+        [
+            ("a.md", b"\x89PNG\0\0", "is no text in utf-8: a NUL byte stands in it"),
+            ("a.md", "Thé".encode("latin-1"), r"is no text in utf-8: byte 3 is 0xe9; give its encoding"),
+            ("a.md.gz", gzip.compress(b"word " * 1000)[:-20], "is cut off after line 0: the compressed file is inc"),
+            ("a.md.gz", b"plain", "is no gzip file"),
+        ],
+    )
+    def test_what_is_no_document_is_told_in_one_line(self, tmp_path, name, data, problem):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(InputError, match=problem):
+            read_document(tmp_path / name)

@@ -16,6 +16,31 @@ from restyle.evaluation.report import Embeddings, html_report, write_report
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 ATTACK = "</script><img src=x onerror=alert(1)> & \u2028 {{ 7 * 7 }} <b>bold</b>"
 
+# The document tells its own colours: the least contrast of text with what lies behind it, as WCAG 2 counts it.
+CONTRAST = """<script>
+const rgb = (color) => {
+  const drawn = document.createElement("canvas").getContext("2d");
+  drawn.fillStyle = color;
+  drawn.fillRect(0, 0, 1, 1);
+  return [...drawn.getImageData(0, 0, 1, 1).data];
+};
+const linear = (value) => value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4;
+const light = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+const behind = (node) => {
+  if (!node) return [255, 255, 255];
+  const under = behind(node.parentElement), [r, g, b, a] = rgb(getComputedStyle(node).backgroundColor);
+  return [r, g, b].map((value, i) => value * a / 255 + under[i] * (1 - a / 255));
+};
+const least = {};
+for (const node of document.querySelectorAll("h1, h2, p, th, td, small, summary, code, mark, label, .said, svg text")) {
+  const style = getComputedStyle(node), ink = rgb(node.closest("svg") ? style.fill : style.color);
+  const [low, high] = [light(ink), light(behind(node.closest("svg") || node))].sort((a, b) => a - b);
+  least[node.tagName] = Math.min(least[node.tagName] ?? 99, (high + 0.05) / (low + 0.05));
+}
+const paper = light(behind(document.body)) < 0.2 ? "dark" : "light";
+document.title = `${paper} ${Math.min(...Object.values(least)).toFixed(2)} ${JSON.stringify(least)}`;
+</script>"""
+
 
 def scored(outputs):
     (made,) = score_systems([outputs], ScoreSettings(metrics=(), clean=False))
@@ -140,6 +165,23 @@ class TestStyles:
         np.testing.assert_array_equal(np.diag(written), 1)
         assert written[1, 2] < 0 < 1 == matrix.cells[0][0][1]
 
+    def test_what_rounds_to_nothing_has_no_sign(self):
+        from restyle.evaluation.report._styles import similarity
+
+        matrix = similarity(Embeddings(np.array([[1.0, 0.0], [-1e-4, 1.0]]), ["a", "b"]))
+        assert [text for row in matrix.cells for text, _ in row] == ["1.00", "0.00", "0.00", "1.00"]
+
+    def test_a_name_stands_inside_the_plot_where_there_is_room_on_either_side(self):
+        from restyle.evaluation.report._plots import WIDTH, tradeoff
+
+        names = ["short", "a name that is as long as those of papers are", "another name of forty-five letters or so"]
+        cards = [card(name, seed=seed) for seed, name in enumerate(names)]
+        for mark in tradeoff(Leaderboard(cards, resamples=10)).marks:
+            width = 6.2 * len(mark.name)
+            start = mark.label_x - width if mark.anchor == "end" else mark.label_x
+            roomy = mark.x + 7 + width <= WIDTH or mark.x - 7 - width > 0
+            assert not roomy or (start > 0 and start + width <= WIDTH)
+
     def test_t_sne_sets_styles_apart(self):
         from restyle.evaluation.report._styles import projection
 
@@ -178,13 +220,13 @@ def page(tmp_path_factory):
 class TestInABrowser:
     """What the page's own script makes of it, seen through the finished document."""
 
-    def seen(self, page, state="", width=1200):
+    def seen(self, page, state="", width=1200, flags=()):
         """The document after the script has run, for a view that stands in the address."""
         command = [
             CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
             "--disable-background-networking", "--disable-component-update", "--disable-sync",
             f"--user-data-dir={page.parent / 'profile'}", f"--window-size={width},900", "--virtual-time-budget=3000",
-            "--dump-dom", f"{page.as_uri()}#{state}",
+            *flags, "--dump-dom", f"{page.as_uri()}#{state}",
         ]  # fmt: skip
         return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
 
@@ -227,6 +269,15 @@ class TestInABrowser:
         assert set(self.values(rows, "acc")) == {"1"}
         assert max(map(float, self.values(rows, "sim_input"))) <= 0.5
         assert "1 of 240 outputs" in self.seen(page, "search=ours+says+sentence+119")
+
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    def test_every_text_can_be_read_in_light_and_in_dark(self, page, tmp_path, scheme):
+        copy = tmp_path / "report.html"
+        copy.write_text(page.read_text(encoding="utf-8").replace("</body>", f"{CONTRAST}</body>"), encoding="utf-8")
+        document = self.seen(copy, flags=[f"--blink-settings=preferredColorScheme={['dark', 'light'].index(scheme)}"])
+        paper, least, told = re.search(r"<title>(\w+) ([\d.]+) (.*?)</title>", document).groups()
+        assert paper == scheme
+        assert float(least) >= 4.5, told
 
     def test_nothing_is_wider_than_a_phone(self, page, tmp_path):
         # The document tells its own widths: what sticks out of the page would make all of it scroll sideways.

@@ -101,7 +101,7 @@ class TestScoring:
     def test_printing_it_gives_a_table_and_the_signature(self):
         lines = str(scored()).splitlines()
         assert lines[0].split() == ["system", "sentences", "acc", "sim_input", "fl", "J(A,S)", "GM", "J"]
-        assert [line.split()[0] for line in lines[1:4]] == ["COPY", "REF", "system"]
+        assert [line.split()[0] for line in lines[1:4]] == ["COPY", "NAIVE", "REF"]
         assert lines[-1].startswith("n:3|refs:1|data:")
 
     def test_texts_are_cleaned_once_on_all_sides(self):
@@ -181,10 +181,33 @@ class TestBaselines:
         lines = [f"you say {n}" for n in range(20)]
         corpus = Corpus.of("toy", {"old": {"train": ["Thou."]}, "new": {"train": lines, "valid": lines}})
         metrics = [Thou(), Shared(), Fluent()]
-        tuned = naive_from_corpus(corpus, ["old"], ScoreSettings(tune=True), metrics)
+        tuned = naive_from_corpus(corpus, ["old"], ScoreSettings(), metrics)
         assert tuned.copy_probability == 0.5
         assert tuned.sentences == {"old": ["Thou."]}
         assert naive_from_corpus(corpus, ["old"], ScoreSettings(copy_probability=0.3)).copy_probability == 0.3
+
+    def test_its_p_is_the_papers_where_nothing_can_be_tuned(self):
+        lines = [f"you say {n}" for n in range(20)]
+        bare = Corpus.of("toy", {"old": {"train": ["Thou."]}, "new": {"train": lines}})
+        judged = Corpus.of("toy", {"old": {"train": ["Thou."]}, "new": {"train": lines, "valid": lines}})
+        for corpus, metrics in ((bare, [Thou(), Shared(), Fluent()]), (judged, [Fluent()]), (judged, ["bleu"])):
+            assert naive_from_corpus(corpus, ["old"], ScoreSettings(), metrics).copy_probability == 0.5
+
+    def test_it_comes_by_itself_where_there_are_references(self):
+        inputs, gold = [f"you say {n}" for n in range(40)], [f"thou sayest {n}" for n in range(40)]
+        settings = ScoreSettings(copy_probability=0.25, seed=3)
+        about = {"inputs": inputs, "references": gold, "metrics": [Shared()]}
+        card = score(inputs, **about, target="old", settings=settings)
+        naive = {each.system: each for each in card.baselines}["NAIVE"].outputs.outputs
+        copied = sum(output == given for output, given in zip(naive, inputs, strict=True))
+        assert 2 <= copied <= 20
+        assert set(naive) <= {*inputs, *gold}
+        assert card.signature.options["naive"].startswith("p=0.25,seed=3,sentences=")
+        assert card.signature.options["naive"].endswith(",from=references")
+        untold = score(inputs, **about)
+        assert [each.system for each in untold.baselines] == ["COPY", "REF"]
+        alone = score(inputs[:1], inputs=inputs[:1], references=gold[:1], target="old", metrics=[Shared()])
+        assert "NAIVE" not in {each.system for each in alone.baselines}
 
     def test_the_signature_says_what_the_naive_row_was_made_of(self):
         naive = NaiveRow({"old": ["Thou."]}, copy_probability=0.4, seed=7)
@@ -192,10 +215,11 @@ class TestBaselines:
         assert (
             scored(naive=NaiveRow({"old": ["Ye."]})).signature != scored(naive=NaiveRow({"old": ["Thee."]})).signature
         )
-        assert "naive" not in scored().signature.options
+        assert "naive" not in score(OUTPUTS, metrics=[Fluent()]).signature.options
 
     def test_without_sentences_a_note_says_why_there_is_no_naive_row(self):
-        assert any("no NAIVE row" in note for note in scored().notes)
+        card = score(["a", "b"], inputs=["x", "y"], metrics=[Fluent()])
+        assert any("no NAIVE row" in note for note in card.notes)
 
     def test_systems_with_the_same_inputs_share_their_baselines(self):
         judge = Fluent()
@@ -357,7 +381,7 @@ class TestSaving:
         again = load(tmp_path / "card")
         assert str(again) == str(card)
         assert again.interval("bleu") == card.interval("bleu")
-        assert [each.system for each in again.baselines] == ["COPY", "REF"]
+        assert [each.system for each in again.baselines] == ["COPY", "NAIVE", "REF"]
         assert again.outputs.predicted == card.outputs.predicted
 
     def test_values_that_are_missing_stay_missing(self, tmp_path):

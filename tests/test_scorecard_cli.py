@@ -90,6 +90,19 @@ class TestScore:
         command = ["score", files / "judged.jsonl", "--metrics", "none", "--format", "json"]
         assert run(capfd, *command) == run(capfd, *command)
 
+    def test_outputs_that_a_judge_picked_are_warned_of_in_every_format(self, capfd, files):
+        record = json.loads((files / "judged.jsonl").read_text().splitlines()[0]) | {"selected_with": ["acc"]}
+        (files / "picked.jsonl").write_text(json.dumps(record) + "\n")
+        common = ["score", files / "picked.jsonl", "--metrics", "none", "--resamples", 0]
+        for format in ("text", "markdown", "latex", "json", "jsonl"):
+            code, out, err = run(capfd, *common, "--format", format, "--html", files / "report.html")
+            assert code == 0
+            assert "were selected with acc, which also scores them" in (err if format == "jsonl" else out)
+        _, out, err = run(capfd, *common, "--short")
+        assert "selected-with:acc" in out
+        assert "were selected with acc" in err
+        assert "were selected with acc" in (files / "report.html").read_text()
+
     def test_the_short_signature_alone(self, capfd, files):
         code, out, _ = run(capfd, "score", files / "judged.jsonl", "--metrics", "none", "--short")
         assert code == 0
@@ -106,9 +119,8 @@ class TestScore:
         code, out, _ = run(capfd, *common, "--to", "old", "--copy-probability", "0", "--resamples", 10)
         assert code == 0
         assert "NAIVE" in out
-        code, _, err = run(capfd, *common, "--to", "old", "--tune")
-        assert (code, err.count("\n")) == (1, 1)
-        assert "p cannot be tuned: the development inputs have no J" in err
+        code, out, _ = run(capfd, *common, "--to", "old", "--resamples", 0)
+        assert (code, "naive:p=0.5" in out) == (0, True)  # copy-rate makes no J by which p could be tuned
         code, _, err = run(capfd, *common)
         assert "NAIVE needs the target style: name it with --to" in err
 
@@ -156,6 +168,8 @@ class TestMistakes:
         (files / "empty.txt").write_text("")
         (files / "bad.tsv").write_text("output\tverdict\na\tyes\n")
         (files / "half.jsonl").write_text('{"output": "a", "target": "x"}\n{"output": "b"}\n')
+        (files / "nan.jsonl").write_text('{"output": "a", "scores": {"acc": NaN}}\n')
+        (files / "control.txt").write_bytes(b"a\x00b\n")
         out, judged = files / "out.txt", files / "judged.jsonl"
         for arguments, code, message in [
             ([out, "--inputs", files / "short.txt"], 1, "3 outputs, but 1 inputs; they must pair line by line"),
@@ -168,6 +182,10 @@ class TestMistakes:
             ([out, "--metrics", "bleu"], 2, "the metric bleu needs references, which were not given"),
             ([out, "--metrics", "blue"], 2, "no metric is called 'blue'; did you mean bleu?"),
             ([out, "--metrics", "none"], 2, "there is nothing to score with"),
+            ([out, "--metrics", "acc-linear"], 2, "the metric acc-linear needs target, which were not given"),
+            ([out, "--metrics", "acc-linear", "--to", "shakespear"], 2, "did you mean shakespeare?"),
+            ([files / "nan.jsonl", "--metrics", "none"], 1, "NaN is no finite number; write null where there is none"),
+            ([files / "control.txt", "--metrics", "none"], 1, "control.txt is a binary file"),
             ([judged, "--metrics", "none", "--aggregate", "J2=acc*sim"], 2, "no column is called 'sim'"),
             (
                 [judged, "--metrics", "none", "--to", "new"],

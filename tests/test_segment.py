@@ -81,7 +81,10 @@ _markup = st.lists(
 
 
 @given(
-    document=st.text() | _markup | st.text(alphabet="\r\n\x0b\u2028 .#>-*`|aA\ud800"),
+    document=st.text()
+    | st.text().map("\ufeff{}".format)
+    | _markup
+    | st.text(alphabet="\r\n\x0b\u2028 .#>-*`|aA\ud800"),
     markdown=st.sampled_from([True, False, None]),
 )
 @settings(max_examples=1500, deadline=None)
@@ -106,6 +109,13 @@ def test_rewritten_sentences_take_the_places_of_the_old_ones():
     document = "# Tea\n\nIt is\nhot.  Drink `it`.\n\n- *Sip it.*\n"
     pieces = segment(document)
     assert join(pieces, ["One.", "Two."]) == "# Tea\n\nOne.  Drink `it`.\n\n- *Two.*\n"
+
+
+def test_a_byte_order_mark_is_no_part_of_a_sentence_and_hides_no_heading():
+    for document, first in (("\ufeffIt is hot.\n", "It is hot."), ("\ufeff# Tea\n\nDrink it.\n", "Drink it.")):
+        pieces = segment(document)
+        assert [piece.plain for piece in pieces if piece.rewrite] == [first]
+        assert join(pieces) == document
 
 
 def test_one_text_is_wanted_for_each_sentence():

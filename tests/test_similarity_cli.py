@@ -7,7 +7,7 @@ from test_wieting import toy_groups
 from typer.testing import CliRunner
 
 from restyle.cli.similarity import app
-from restyle.errors import InputError, UsageError
+from restyle.errors import InputError, JobError, UsageError
 
 PAIRS = [("Are you crazy?", "Art thou mad?"), ("It rained.", "It rained.")]
 
@@ -79,3 +79,13 @@ class TestTrain:
     def test_a_file_that_is_not_there_is_told_before_a_folder_is_made(self, tmp_path):
         assert "no.tsv" in raised(InputError, "train", tmp_path / "no.tsv", "--out", tmp_path / "sim")
         assert not (tmp_path / "sim").exists()
+
+
+def test_a_file_of_records_that_hold_no_pair_is_not_read_to_its_end_unless_it_is_said(tmp_path):
+    (tmp_path / "lines.txt").write_text("alone\n" * 120, encoding="utf-8")
+    problem = raised(JobError, "score", "--input", tmp_path / "lines.txt")
+    assert "100 records in a row failed" in problem
+    assert "--give-up-after" in problem
+    done = run("score", "--input", tmp_path / "lines.txt", "--give-up-after", 1000)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "120 failed" in done.stderr

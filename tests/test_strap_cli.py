@@ -34,7 +34,7 @@ def pack(name, kind="style", layers=(("layer", 2, 2),), **card):
 class Stage:
     """Says what its style is called before what it is given."""
 
-    max_subwords = 40
+    longest_input = 40
 
     def __init__(self, name):
         self.name, self.format, self.asked = name, self, []

@@ -294,7 +294,7 @@ def test_only_so_many_engines_stay_open(toys, monkeypatch):
     writer = Strap()
     for to in ("pirate", "bible"):
         writer.ready(Request(to=to))
-    assert len(writer._writers) == 2
+    assert len(writer._engines) == 2
 
 
 # --- speed -----------------------------------------------------------------------------------------------------------

@@ -25,7 +25,8 @@ from restyle.settings import read_toml
 
 torch = pytest.importorskip("torch")
 
-from restyle.nets.wieting_training import hardest, margin_loss, train  # noqa: E402
+from restyle.nets.wieting_loss import hardest, margin_loss  # noqa: E402
+from restyle.nets.wieting_training import train  # noqa: E402
 
 SYNONYMS = [
     ["king", "lord", "prince"], ["mad", "crazy", "insane"], ["rain", "storm", "shower"], ["sword", "blade", "knife"],

@@ -2,11 +2,12 @@
 
 from restyle.assets._download import RemoteFile, fetch, locate
 from restyle.assets._places import cache_home, mirror
-from restyle.assets._wheels import ModelWheel, find_model, model_folder, model_wheels
+from restyle.assets._wheels import ModelWheel, accept_terms, find_model, model_folder, model_wheels
 
 __all__ = [
     "ModelWheel",
     "RemoteFile",
+    "accept_terms",
     "cache_home",
     "fetch",
     "find_model",

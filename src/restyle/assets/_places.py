@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from restyle.errors import UsageError
+from restyle.errors import OutputError, UsageError
 from restyle.records import writing_to
 
 
@@ -28,6 +28,9 @@ def cache_home() -> Path:
 def cache_folder(*parts: str) -> Path:
     """A folder of the cache, made if need be; OutputError says so when the cache cannot be written."""
     folder = cache_home().joinpath(*parts)
-    with writing_to(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with writing_to(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+    except OutputError as error:
+        raise OutputError(f"{error}; RESTYLE_HOME can name another place for the cache") from error
     return folder

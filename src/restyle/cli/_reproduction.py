@@ -62,6 +62,8 @@ def _made_of(step: Step, folder: Path) -> dict[str, Any]:
     """What decides a step's output: what it says, and the content of what it names."""
     words = _command(step, folder) if step.run else [str(folder / name) for name in (*step.join, step.rows) if name]
     output = folder / step.output
+    # FOLDER:STYLE is a style of a pack of several.
+    words += [several for several, _, style in (word.rpartition(":") for word in words) if several and style]
     inputs = {
         word.replace(str(folder), "{run}"): content_of(word)
         for word in words

@@ -26,7 +26,7 @@ from restyle.jobs import JobReport, JobSettings, run
 from restyle.records import STDIO, Format, OnError, ReadingReport, Record, format_of, read_records
 from restyle.settings import resolve
 
-_JOB_FLAGS = ("workers", "executor", "shard_size", "address", "num_gpus")
+_JOB_FLAGS = ("workers", "executor", "shard_size", "address", "num_gpus", "give_up_after")
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ for _name, _target, _summary in (
     ("similarity", "similarity:app", "Similarity of meaning: score pairs, or train the model that does."),
     ("text", "text:app", "Text cleaned, tokenised, cut into pieces, masked, told by its language."),
     ("corpora", "corpora:app", "Corpora: list, fetch, look into them, and build your own."),
-    ("styles", "lists:styles", "List the styles that the corpora hold."),
+    ("styles", "lists:styles", "List the styles that can be written, and those that corpora hold."),
     ("systems", "lists:systems", "List the systems that rewrite text."),
     ("metrics", "lists:metrics", "List the metrics that judge a rewrite."),
     ("models", "models:app", "Pretrained models: list them, or fetch them ahead of time."),

@@ -95,5 +95,5 @@ def _models() -> list[dict[str, object]]:
         except UsageError:  # a mirror that is none, which has its own row
             here = False
         # A model that is not here yet is no fault: it is fetched when a command first needs it.
-        rows.append(_row(name, "here" if here else f"fetched on first use ({model.bytes / 1e6:.1f} MB)", fine=True))
+        rows.append(_row(name, "here" if here else f"fetched on first use ({model.megabytes:.1f} MB)", fine=True))
     return rows

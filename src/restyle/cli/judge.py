@@ -85,6 +85,9 @@ def train(
         typer.Option(help="CORPUS/STYLE: its sentences are acceptable, and broken ones are not; several."),
     ] = None,
     broken_limit: Annotated[int | None, typer.Option(help="Sentences of each of those at most.")] = None,
+    measured: Annotated[
+        int | None, typer.Option(help="Measure on so many sentences of valid and of test at most; else on all.")
+    ] = None,
     beside: Annotated[str | None, typer.Option(help="A linear judge whose probabilities are multiplied in.")] = None,
     start: Annotated[str | None, typer.Option(help="The folder of a network judge to go on from.")] = None,
     alias: Annotated[list[str] | None, typer.Option(help="Another name of a label: NAME=LABEL; several.")] = None,
@@ -125,6 +128,7 @@ def train(
         "seed": seed,
         "broken": broken,
         "broken_limit": broken_limit,
+        "measured": measured,
         "beside": beside,
         "start": start,
         "aliases": _table(alias, "--alias") if alias else None,

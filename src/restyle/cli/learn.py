@@ -14,8 +14,8 @@ from restyle.rewriters.strap import Pack, packs
 from restyle.rewriters.strap.learning import LearnSettings
 
 _FLAGS = (
-    "kind", "base", "paraphraser", "minutes", "epochs", "rank", "precision", "most", "min_similarity", "test", "judge",
-    "engine", "seed", "summary", "licence",
+    "kind", "styles", "base", "paraphraser", "minutes", "epochs", "rank", "precision", "most", "min_similarity", "test",
+    "judge", "engine", "seed", "summary", "licence",
 )  # fmt: skip
 
 
@@ -54,6 +54,7 @@ def learn(
     restyle learn noir.txt --name noir --minutes 60
     restyle learn letters/ --name letters --licence "my own" --judge linear
     restyle learn --recipe recipes/strap/styles.toml --name shakespeare
+    restyle learn --kind multi --recipe recipes/strap/styles.toml --styles bible --styles joyce --name both
     restyle learn --kind paraphraser --pairs pairs.jsonl --name mine
     """
     from restyle.cli._learning import learn as learned
@@ -88,7 +89,9 @@ def _told(pack: Pack, paraphraser: str, *, named: bool) -> str:
     lines += [f"  {sample.input}  ->  {sample.output}" for sample in card.samples[:3]]
     lines.append(f"written to {pack.folder}; its README.md is the card")
     called = card.name if named else str(pack.folder)
-    if card.kind == "style":
+    if card.styles:
+        called = f"{called}:{card.styles[0]}"
+    if card.kind != "paraphraser":
         # One that is not installed under its name must be named again.
         by = "" if card.paraphraser in packs("paraphraser") else f" --paraphraser {shlex.quote(paraphraser)}"
         lines.append(f'now: restyle rewrite --to {shlex.quote(called)}{by} "It is raining, and my rent is due."')

@@ -11,14 +11,24 @@ from restyle.registry import Registry
 
 
 def systems(format: FormatOption = TableFormat.text) -> None:
-    """List the systems that rewrite text."""
+    """List the systems that rewrite text.
+
+    \b
+    restyle systems
+    restyle systems --format json
+    """
     from restyle.rewriters import systems as registry
 
     show(_listed(registry), format)
 
 
 def metrics(format: FormatOption = TableFormat.text) -> None:
-    """List the metrics that judge a rewrite."""
+    """List the metrics that judge a rewrite.
+
+    \b
+    restyle metrics
+    restyle metrics --format markdown
+    """
     from restyle.metrics import metrics as registry
 
     show(_listed(registry), format)
@@ -37,12 +47,15 @@ def styles(
     restyle styles shakespeare
     """
     from restyle.corpora import styles as known
-    from restyle.rewriters.strap import find_pack, packs
+    from restyle.rewriters.strap import find_style, packs
 
     if name is not None:
-        typer.echo((find_pack(name).folder / "README.md").read_text(encoding="utf-8"), nl=False)
+        typer.echo((find_style(name).folder / "README.md").read_text(encoding="utf-8"), nl=False)
         return
-    written = packs()
+    several = packs("multi")
+    written = packs() | {
+        f"{many}:{style}": pack.writing(style) for many, pack in several.items() for style in pack.card.styles
+    }
     names = list(dict.fromkeys(score for pack in written.values() for score in pack.scores))
     rows = [
         {"style": style, "pack": pack.origin}

@@ -13,7 +13,12 @@ app = typer.Typer(help="Pretrained models: which there are, and fetching them ah
 
 @app.command("ls")
 def ls(format: FormatOption = TableFormat.text) -> None:
-    """List the models that need no hub, and say which are on this machine."""
+    """List the models that need no hub, and say which are on this machine.
+
+    \b
+    restyle models ls
+    restyle models ls --format json
+    """
     from restyle.assets import find_model, model_wheels
 
     show(
@@ -21,7 +26,7 @@ def ls(format: FormatOption = TableFormat.text) -> None:
             {
                 "model": name,
                 "what it is": model.summary,
-                "MB": round(model.bytes / 1e6, 1),
+                "MB": round(model.megabytes, 1),
                 "licence": model.licence,
                 "here": find_model(name) is not None,
             }
@@ -32,15 +37,26 @@ def ls(format: FormatOption = TableFormat.text) -> None:
 
 
 @app.command("fetch")
-def fetch(names: Annotated[list[str], typer.Argument(help="Models, as `restyle models ls` names them.")]) -> None:
+def fetch(
+    names: Annotated[list[str], typer.Argument(help="Models, as `restyle models ls` names them.")],
+    accept_terms: Annotated[
+        bool, typer.Option("--accept-terms", help="You have read the terms of these models, and accept them.")
+    ] = False,
+) -> None:
     """Fetch models into the cache now, for instance before going offline.
+
+    A model under terms of its own says where they stand; it is fetched once you accept them, which is remembered.
 
     \b
     restyle models fetch lid176 spacy-md
+    restyle models fetch gemma3-270m --accept-terms
     """
-    from restyle.assets import find_model, model_folder
+    from restyle import assets
 
     for name in names:
-        find_model(name)  # a typo in the last name should not cost the download of the first
+        assets.find_model(name)  # a typo in the last name should not cost the download of the first
     for name in names:
-        typer.echo(model_folder(name))
+        if terms := assets.model_wheels()[name].terms if accept_terms else "":
+            typer.echo(f"restyle: the terms of {name}, accepted: {terms}", err=True)
+            assets.accept_terms(name)
+        typer.echo(assets.model_folder(name))

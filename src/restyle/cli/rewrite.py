@@ -13,9 +13,9 @@ import typer
 
 from restyle.cli._settings import with_settings
 from restyle.cli._streams import Streams, with_streams
-from restyle.errors import InputError, UsageError
+from restyle.errors import UsageError
 from restyle.jobs import JobReport, JobSettings, run, stream
-from restyle.records import STDIO, Record, opened_bytes, read_records, writing_to
+from restyle.records import STDIO, Record, read_document, read_records, writing_to
 from restyle.rewriters.documents import Document
 from restyle.rewriters.records import RewriteRecords, RewriteSettings, prepared, resolved
 from restyle.settings import save_beside, to_dict
@@ -134,12 +134,7 @@ def _opened(streams: Streams) -> Document:
     if streams.texts:
         return Document("\n".join(streams.texts))
     source = streams.source or STDIO
-    with opened_bytes(source) as file:
-        raw = file.read()
-    try:
-        text = raw.decode(streams.encoding)
-    except (UnicodeDecodeError, LookupError) as error:
-        raise InputError(f"{source} is no text in {streams.encoding}: {error}; name its encoding, --encoding") from None
+    text = read_document(source, streams.encoding)
     return Document(text, markdown=True if source.lower().endswith((".md", ".markdown")) else None)
 
 

@@ -80,12 +80,13 @@ def score(
     if save is not None:
         for card in cards:
             save_card(card, save if len(cards) == 1 else Path(save) / file_name(card.system))
+    level = 0.95 if settings.resamples else None
+    board = Leaderboard(cards, level=level, resamples=settings.resamples, seed=settings.seed)
     if short:
         for line in dict.fromkeys(card.signature.short() for card in cards):
             typer.echo(line)
+        tell_remarks(board)
         return
-    level = 0.95 if settings.resamples else None
-    board = Leaderboard(cards, level=level, resamples=settings.resamples, seed=settings.seed)
     write_html(html, board, embeddings, settings)
     show(board, cards, format)
 
@@ -101,12 +102,13 @@ def naive_row(found: Sequence[Outputs], settings: ScoreSettings) -> NaiveRow | N
 
 
 def show(board: Leaderboard | Comparison, cards: Sequence[Scorecard], format: TableFormat) -> None:
-    """Print a leaderboard or a comparison; as JSONL, every sentence of every system."""
+    """Print a leaderboard or a comparison; as JSONL, every sentence of every system, with the remarks on stderr."""
     with writing_to("stdout"):
         if format is TableFormat.jsonl:
             for card in cards:
                 for row in card.rows():
                     sys.stdout.write(json_line(row))
+            tell_remarks(board.leaderboard if isinstance(board, Comparison) else board)
             return
         renderers = {
             TableFormat.text: board.text,
@@ -130,6 +132,12 @@ def write_html(
     write_report(path, shown, embeddings=_embeddings(embeddings))
     save_beside(settings, path)
     typer.echo(f"restyle: wrote {path}", err=True)
+
+
+def tell_remarks(board: Leaderboard) -> None:
+    """Say on stderr what a reader must know, where the output has no place for it."""
+    for remark in board.remarks:
+        typer.echo(f"restyle: warning: {remark}", err=True)
 
 
 @contextlib.contextmanager

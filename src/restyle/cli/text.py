@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from restyle.cli._records import EncodingOption
 from restyle.cli._streams import Streams, with_streams
-from restyle.errors import InputError, UnknownName, UsageError
+from restyle.errors import UnknownName, UsageError
 from restyle.records import STDIO, Record
 
 app = typer.Typer(
@@ -109,7 +109,8 @@ def language(
 
 @app.command("segment")
 def segment(
-    document: Annotated[str, typer.Argument(help="A text or Markdown file, in UTF-8; - is stdin.")] = STDIO,
+    document: Annotated[str, typer.Argument(help="A text or Markdown file; - is stdin.")] = STDIO,
+    encoding: EncodingOption = "utf-8",
     markdown: Annotated[
         bool | None, typer.Option("--markdown/--plain", help="What the document is; by default it is guessed.")
     ] = None,
@@ -119,34 +120,17 @@ def segment(
     \b
     restyle text segment README.md
     """
-    from restyle.records import write_records
+    from restyle.records import read_document, write_records
     from restyle.text.segment import segment as cut
 
-    pieces = cut(_document(document), markdown=markdown)
+    if document == STDIO and sys.stdin is not None and sys.stdin.isatty():
+        raise UsageError("no document was given; name a file, or pipe it in")
+    pieces = cut(read_document(document, encoding), markdown=markdown)
     write_records(
         STDIO,
         ({"rewrite": piece.rewrite, "kind": str(piece.kind), "text": piece.text} for piece in pieces),
         format="jsonl",
     )
-
-
-def _document(path: str) -> str:
-    """A whole document, from a file or from stdin."""
-    if path == STDIO:
-        if sys.stdin is None or sys.stdin.isatty():
-            raise UsageError("no document was given; name a file, or pipe it in")
-        raw = sys.stdin.buffer.read()
-    else:
-        try:
-            raw = Path(path).read_bytes()
-        except OSError as error:
-            raise InputError(f"{path} cannot be read: {error.strerror}") from None
-    if b"\0" in raw:
-        raise InputError(f"{path} is no UTF-8 text: a NUL byte stands in it")
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start + 1} is not utf-8") from None
 
 
 def _cleaned(records: list[Record]) -> list[Record]:

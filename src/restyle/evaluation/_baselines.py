@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from restyle.errors import InputError, UnknownName
+from restyle.errors import UnknownName
 from restyle.evaluation._numbers import mean
 from restyle.evaluation._outputs import Outputs
 from restyle.evaluation._scorecard import Scorecard
@@ -24,12 +24,14 @@ class NaiveRow:
     sentences: Mapping[str, Sequence[str]]
     copy_probability: float = DEFAULT_COPY_PROBABILITY
     seed: int = 0
+    source: str = ""  # where the sentences are from, where it is not a corpus
 
     def __str__(self) -> str:
         """What changes the row, for the signature."""
         told = repr({style: tuple(of_style) for style, of_style in sorted(self.sentences.items())})
         digest = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-        return f"p={self.copy_probability:g},seed={self.seed},sentences={digest}"
+        source = f",from={self.source}" if self.source else ""
+        return f"p={self.copy_probability:g},seed={self.seed},sentences={digest}{source}"
 
 
 def baselines_of(outputs: Outputs, naive: NaiveRow | None) -> Iterator[Outputs]:
@@ -42,6 +44,23 @@ def baselines_of(outputs: Outputs, naive: NaiveRow | None) -> Iterator[Outputs]:
     if outputs.references is not None and all(outputs.references):
         # Table 1 gives REF a SIM of 100: the first reference is among those that it is compared with.
         yield replace(same_inputs, system="REF", outputs=[several[0] for several in outputs.references])
+
+
+def naive_from_references(outputs: Outputs, copy_probability: float | None = None, seed: int = 0) -> NaiveRow | None:
+    """NAIVE with the references as sentences of the target styles, for whoever names no corpus.
+
+    None where a style has fewer than two: an answer would then be the very reference that it is compared with.
+    """
+    if outputs.references is None or outputs.targets is None:
+        return None
+    found: dict[str, dict[str, None]] = {}  # as an ordered set
+    for target, references in zip(outputs.targets, outputs.references, strict=True):
+        found.setdefault(target, {}).update(dict.fromkeys(references))
+    if min(map(len, found.values())) < 2:
+        return None
+    sentences = {target: tuple(texts) for target, texts in found.items()}
+    p = DEFAULT_COPY_PROBABILITY if copy_probability is None else copy_probability
+    return NaiveRow(sentences, p, seed, source="references")
 
 
 def naive_outputs(inputs: Sequence[str], targets: Sequence[str], naive: NaiveRow) -> list[str]:
@@ -59,16 +78,15 @@ def naive_outputs(inputs: Sequence[str], targets: Sequence[str], naive: NaiveRow
     return written
 
 
-def tuned_copy_probability(copied: Scorecard, drawn: Scorecard, formula: str = "J") -> float:
+def tuned_copy_probability(copied: Scorecard, drawn: Scorecard, formula: str = "J") -> float | None:
     """The p whose NAIVE has the highest corpus-level GM, as the paper tunes it on the validation set (footnote 11).
 
     `copied` and `drawn` score the same inputs copied (p = 1) and answered at random (p = 0). What p mixes at corpus
-    level are only the means of the two, so every p of the grid is known from these.
+    level are only the means of the two, so every p of the grid is known from these. None without the formula's factors.
     """
     product = next((each for each in copied.products if each.name == formula), None)
     if product is None:
-        raise InputError(f"p cannot be tuned: the development inputs have no {formula}; give metrics for its factors")
-
+        return None
     of_copies, of_draws = (
         np.array([mean("", factor.values(card.columns)).value() for factor in product.factors if factor.column])
         for card in (copied, drawn)

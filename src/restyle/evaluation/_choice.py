@@ -48,9 +48,15 @@ def chosen(
     return found, [f"{name} is left out: {error}" for name, error in missing]
 
 
-def _made(name: str, judges: JudgeSet) -> Metric:
+def _made(asked: str, judges: JudgeSet) -> Metric:
+    """The metric of a name; `ppl=gpt2`, `acc=noir-report` or `sim-glove=vectors.txt` names its model too."""
+    name, given, model = asked.partition("=")
     metric: Any = registry[name]
-    made: Metric = metric(part=judges) if "part" in inspect.signature(metric).parameters else metric()
+    taken = inspect.signature(metric).parameters
+    if given and not (model and taken):
+        raise UsageError(f"the metric {name} {'takes no model' if model else 'is given an empty model'}: {asked!r}")
+    options = {"part": judges} if "part" in taken else {}
+    made: Metric = metric(model, **options) if model else metric(**options)
     return made
 
 

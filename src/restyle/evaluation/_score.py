@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from restyle.errors import InputError, UsageError
-from restyle.evaluation._baselines import NaiveRow, baselines_of
+from restyle.evaluation._baselines import NaiveRow, baselines_of, naive_from_references
 from restyle.evaluation._cache import JudgementCache
 from restyle.evaluation._choice import JudgeSet, chosen
 from restyle.evaluation._formula import parse
@@ -26,7 +27,9 @@ from restyle.text.clean import clean as cleaned
 class ScoreSettings:
     """What is computed, of which texts, and how sure it is."""
 
-    metrics: tuple[str, ...] | None = setting(None, "metrics by name, with commas (`restyle metrics`); none: no metric")
+    metrics: tuple[str, ...] | None = setting(
+        None, "metrics by name, with commas (`restyle metrics`), ppl=gpt2 with their model; none: no metric"
+    )
     judges: JudgeSet = setting("report", "the set of trained judges; select is to choose outputs with, not to report")
     aggregate: tuple[str, ...] = setting((), 'another product, such as "J2=acc*sim_ref*(fl>=0.5)"; may be repeated')
     thresholds: tuple[float, float, float, float] = setting(
@@ -34,9 +37,12 @@ class ScoreSettings:
     )
     clean: bool = setting(True, "clean outputs, inputs and references alike, as `restyle text clean` does")
     baselines: bool = setting(True, "score COPY, NAIVE and REF beside the systems")
-    corpus: str | None = setting(None, "the corpus from which NAIVE draws sentences of the target style")
-    copy_probability: float = setting(0.5, "how often NAIVE copies", minimum=0, maximum=1)
-    tune: bool = setting(False, "choose how often NAIVE copies on the validation set of the corpus")
+    corpus: str | None = setting(
+        None, "the corpus from which NAIVE draws sentences of the target style; the references, when not set"
+    )
+    copy_probability: float | None = setting(
+        None, "how often NAIVE copies; tuned on the validation set of the corpus, when not set", minimum=0, maximum=1
+    )
     cache: bool = setting(True, "remember what slow judges said")
     resamples: int = setting(1000, "bootstrap resamples of intervals and tests; 0 leaves intervals out", minimum=0)
     seed: int = setting(0, "the same seed gives the same intervals, p-values and NAIVE row", minimum=0)
@@ -113,12 +119,13 @@ def score_systems(
             raise UsageError("there is nothing to score with: name metrics, or give columns of numbers")
         card = card.with_formulas(*settings.aggregate)
         asked = bytes(texts.asked.tobytes())
-        if asked not in baselines:
-            wanted = settings.baselines and judges
-            baselines[asked] = tuple(_baselines(texts, judges, settings, naive)) if wanted else ()
-        if any(each.system == "NAIVE" for each in baselines[asked]):
-            card = replace(card, options={**card.options, "naive": str(naive)})
-        card = replace(card, baselines=baselines[asked])
+        if settings.baselines and judges:
+            row = naive or naive_from_references(texts, settings.copy_probability, settings.seed)
+            if asked not in baselines:
+                baselines[asked] = tuple(_baselines(texts, judges, settings, row))
+            if any(each.system == "NAIVE" for each in baselines[asked]):
+                card = replace(card, options={**card.options, "naive": str(row)})
+        card = replace(card, baselines=baselines.get(asked, ()))
         cards.append(replace(card, notes=(*left_out, *_notes(card))))
     return cards
 
@@ -179,15 +186,21 @@ def _options(outputs: Outputs, facts: Mapping[str, Mapping[str, str]], settings:
 
 
 def _picked_by_reporting_judges(outputs: Outputs, facts: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """The metrics, by name or by hash, with which these outputs were selected: their numbers flatter the system."""
-    reporting = {alias: name for name, said in facts.items() for alias in _called(name, said)}
-    return sorted({reporting[judge] for judge in outputs.selected_with if judge in reporting})
+    """The metrics with which, or with a part of which, these outputs were selected: they flatter the system."""
+    picked = {part for judge in outputs.selected_with for part in (judge, *_parts(judge))}
+    return sorted(name for name, said in facts.items() if picked & _called(name, said))
 
 
 def _called(name: str, said: Mapping[str, str]) -> set[str]:
     """What a metric may be called by whoever selects with it: its name, or that of its judge, with or without hash."""
-    judge = said.get("judge", "")
-    return {name, judge_hash(said), f"{name}#{judge_hash(said)}", judge, judge.partition("#")[0]} - {""}
+    judges = {part for key in ("judge", "model") for part in _parts(said.get(key, ""))}
+    without_hash = {re.split("[#:]", judge)[0] for judge in judges}
+    return {name, judge_hash(said), f"{name}#{judge_hash(said)}", *judges, *without_hash} - {""}
+
+
+def _parts(judge: str) -> list[str]:
+    """The fingerprints in one: of judges that share the targets (`a+b`), or that are multiplied (`a*b`)."""
+    return re.split(r"[+*]", judge)
 
 
 def _notes(card: Scorecard) -> list[str]:
@@ -207,7 +220,7 @@ def _notes(card: Scorecard) -> list[str]:
             counted = "; they count 0 in products and are left out of its mean" if name in multiplied else ""
             notes.append(f"{name} has no value for {missing:,} of {len(card):,} outputs of {card.system}{counted}")
     if card.baselines and not any(each.system == "NAIVE" for each in card.baselines):
-        notes.append("no NAIVE row: it needs target styles, and sentences of them to draw from")
+        notes.append("no NAIVE row: it needs target styles, and a corpus or several references to draw from")
     return notes
 
 

@@ -146,7 +146,7 @@ class Schedule:
         if self._failed_in_a_row >= self._settings.give_up_after:
             raise JobError(
                 f"{self._failed_in_a_row} records in a row failed, the last {record.get('id')!r}: {problem}; if it is "
-                "the records and not the work, raise give_up_after"
+                "the records and not the work, raise give_up_after (--give-up-after)"
             )
         self._open[task.shard].poison[task.start] = json_line({**record, "error": problem}).encode()
 

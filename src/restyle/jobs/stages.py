@@ -73,6 +73,8 @@ class Stages:
             _remove(path, *(self.folder / each for each in leaves))
             self._mark(name, {"of": _plain(of), "done": False})
         self._say(f"{name} …")
+        with writing_to(path.parent):
+            path.parent.mkdir(parents=True, exist_ok=True)
         started = time.monotonic()
         make(path)
         seconds = time.monotonic() - started

@@ -35,12 +35,12 @@ def load_base(name: str) -> Base:
 
 
 def base_hash(name: str) -> str:
-    """What tells this base from another of its name: the hash of its wheel, or of a folder's weights and tokenizer.
+    """What tells this base from another of its name: the hash of its wheels, or of a folder's weights and tokenizer.
 
     A model of the hub is known by its name alone.
     """
     if name in model_wheels():
-        return model_wheels()[name].sha256
+        return model_wheels()[name].identity
     folder = Path(name)
     if not folder.is_dir():
         return hashlib.sha256(name.encode()).hexdigest()

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 import restyle
 from restyle.assets import cache_home
-from restyle.errors import Corrupt, InputError, UnknownName, UsageError
+from restyle.errors import Corrupt, InputError, UnknownName, UsageError, suggestion
 from restyle.nets.word_weights import WordWeights, tokens_of
 from restyle.records import writing_to
 from restyle.settings import from_dict, read_toml, to_dict
@@ -56,6 +56,7 @@ class Result:
     high: float
     mcc: float  # Matthews correlation: 0 is chance, however unequal the labels
     confusion: list[list[int]]  # row: true label, column: the judge's
+    drawn_from: int = 0  # how many the split holds, where only some of them were judged
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,10 @@ class NetworkJudge(Judge):
         _ = self._network, self._linear
 
     def _probabilities(self, texts: Sequence[str]) -> Floats:
-        found: Floats = self._network.probabilities(texts)
+        return self._beside(self._network.probabilities(texts), texts)
+
+    def _beside(self, found: Floats, texts: Sequence[str]) -> Floats:
+        """What the network found, with the probabilities of the linear judge multiplied in where there is one."""
         if self._linear is None:
             return found
         product = found * self._linear._probabilities(texts)
@@ -256,9 +260,11 @@ def judge_of(styles: Iterable[str], *, part: Set = "report", kind: Kind = "netwo
     able = [card for card in fitting if set(wanted) <= set(card.styles)]
     if not able:
         known = sorted({style for card in fitting for style in card.styles})
+        # Several may each be known, but to no one judge: then none of them is misspelled.
+        unknown = next((style for style in wanted if style not in known), "")
         raise UsageError(
-            f"no {kind} judge of the set {part} knows {' and '.join(wanted) or 'no style'} "
-            f"(known: {', '.join(known) or 'none'}); train one: restyle judge train"
+            f"no {kind} judge of the set {part} knows {' and '.join(wanted) or 'no style'}{suggestion(unknown, known)} "
+            "(or train one: restyle judge train)"
         )
     return load_judge(min(able, key=lambda card: (len(card.labels), card.name)).name)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import shutil
+import sys
 import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, redirect_stderr
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -73,6 +75,8 @@ def load_pretrained(name: str, layers: int | None = None) -> Pretrained:
 
 def load_language_model(name: str) -> tuple[nn.Module, Tokenizer]:
     """A causal language model with its output layer, in float32, and its tokenizer."""
+    import restyle.nets.lstm  # noqa: F401  (which tells transformers of ours; a judge needs none of it)
+
     model = _quietly(AutoModelForCausalLM.from_pretrained, fetched(name), dtype=torch.float32)
     model.config.use_cache = False
     return model.eval(), load_tokenizer(name)
@@ -107,20 +111,30 @@ def fetched(name: str) -> str:
 
 def _unpacked(name: str, gguf: Path) -> Path:
     """A GGUF file as a folder that transformers reads, made once: dequantising it takes half a minute each time."""
-    target = cache_home() / "unpacked" / f"{name}-{gguf.stat().st_size}"
+    words_of = model_wheels()[name].words_of
+    target = cache_home() / "unpacked" / f"{name}-{gguf.stat().st_size}{'-cut' if words_of else ''}"
     if target.is_dir():
         return target
     with writing_to(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix=".unpacking.", dir=target.parent))
-        loaded = _quietly(AutoModelForCausalLM.from_pretrained, gguf.parent, gguf_file=gguf.name, dtype=torch.float32)
+        with _silent_in_a_pipe():
+            loaded = _quietly(
+                AutoModelForCausalLM.from_pretrained, gguf.parent, gguf_file=gguf.name, dtype=torch.float32
+            )
         # The loaded model believes that it is still quantised and refuses to be saved; a plain one does not.
         config = type(loaded.config)(**{k: v for k, v in loaded.config.to_dict().items() if k != "quantization_config"})
         config.architectures = [type(loaded).__name__]
         plain = type(loaded)(config)
         plain.load_state_dict(loaded.state_dict())
-        plain.half().save_pretrained(scratch)
-        _quietly(AutoTokenizer.from_pretrained, gguf.parent, gguf_file=gguf.name).save_pretrained(scratch)
+        tokenizer = _quietly(AutoTokenizer.from_pretrained, gguf.parent, gguf_file=gguf.name)
+        if words_of:
+            from restyle.nets.words import cut
+
+            plain, tokenizer = cut(plain, tokenizer, _quietly(AutoTokenizer.from_pretrained, fetched(words_of)))
+        with hushed():
+            plain.half().save_pretrained(scratch)
+            tokenizer.save_pretrained(scratch)
         try:
             os.rename(scratch, target)
         except OSError:
@@ -128,6 +142,16 @@ def _unpacked(name: str, gguf: Path) -> Path:
             if not target.is_dir():
                 raise
     return target
+
+
+@contextmanager
+def _silent_in_a_pipe() -> Iterator[None]:
+    """While it lasts, nothing is written to stderr unless that is a terminal.
+
+    The bar that transformers draws while it reads a GGUF file does not listen to its switch for bars.
+    """
+    with nullcontext() if sys.stderr.isatty() else redirect_stderr(io.StringIO()):
+        yield
 
 
 def _keep_layers(body: nn.Module, layers: int | None) -> None:

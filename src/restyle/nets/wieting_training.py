@@ -1,12 +1,7 @@
 """Learning the similarity model: paraphrases are drawn together, and away from what is most easily taken for one.
 
-The loss is the margin loss of Wieting et al. 2019 ("Beyond BLEU"): with f the average of a sentence's vectors,
-
-    max(0, margin - cos(f(s), f(t)) + cos(f(s), f(t'))) + max(0, margin - cos(f(s), f(t)) + cos(f(s'), f(t)))
-
-where (s, t) is a pair, and t' and s' are the hardest negatives: of all sentences of the mega-batch that do not mean the
-same, those nearest to s and to t. Which pairs come when, and all else that is random, follows from the seed and the
-step alone, so that a run that was killed ends with the bytes of one that was not.
+Which pairs come when, and all else that is random, follows from the seed and the step alone, so that a run that was
+killed ends with the bytes of one that was not.
 """
 
 from __future__ import annotations
@@ -18,12 +13,10 @@ import os
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from restyle.errors import InputError, MissingExtra, UsageError
 from restyle.nets.wieting import SUBWORDS, Wieting, prepared
@@ -40,11 +33,11 @@ try:
     from safetensors import safe_open
     from safetensors.torch import save_file
     from torch import Tensor
-    from torch.nn import functional
+
+    from restyle.nets.wieting_batches import Ids, Pairs
+    from restyle.nets.wieting_loss import hardest, margin_loss
 except ModuleNotFoundError as error:
     raise MissingExtra("torch", "local", "training the similarity model") from error
-
-Ids = NDArray[np.int64]
 
 # Holds what a run needs to go on, inside the folder of the model that it makes.
 _WORK = "training"
@@ -55,8 +48,6 @@ _SENTENCES_TO_CUT = 300_000
 _DEVIATION = 0.3
 # What a stream of random numbers is for: no two of them are the same.
 _VECTORS, _PAIRS = 1, 2
-# Of a mega-batch, so that one of any size fits in memory: 67 MB of cosines for each 4,096 pairs that it holds.
-_QUERIES_AT_ONCE = 4096
 # Validation pairs: each is looked for among the others, which takes their number squared.
 _VALIDATION_PAIRS = 5_000
 
@@ -88,10 +79,10 @@ def train(
     _begin(work, identity)
     subwords = _subwords(learn_from, work / SUBWORDS, settings)
     cut = bpe.Subwords(subwords)
-    pairs = _Pairs(learn_from, cut)
+    pairs = Pairs(learn_from, cut)
     with _one_thread():
         run = _Run(_first_vectors(pairs, len(cut), settings), pairs, settings, work / _CHECKPOINT)
-        run.go(_Pairs(validate_with, cut), checkpoint_seconds, shown)
+        run.go(Pairs(validate_with, cut), checkpoint_seconds, shown)
     card = {
         "name": folder.resolve().name,
         "data": data,
@@ -106,74 +97,10 @@ def train(
     return Wieting.load(folder)
 
 
-def hardest(queries: Tensor, others: Tensor, groups: Tensor) -> Tensor:
-    """For each query the place of the nearest of the others that is not of its group.
-
-    Another paraphrase of the same group would often be nearer, and is no negative. (N, D), (N, D), (N,) -> (N,).
-    """
-    found = []
-    for some, of_groups in zip(
-        torch.split(queries, _QUERIES_AT_ONCE), torch.split(groups, _QUERIES_AT_ONCE), strict=True
-    ):
-        cosines = some @ others.T  # (n, N)
-        found.append(cosines.masked_fill_(of_groups[:, None] == groups[None, :], -torch.inf).argmax(dim=1))
-    return torch.cat(found)
-
-
-def margin_loss(left: Tensor, right: Tensor, not_left: Tensor, not_right: Tensor, margin: float) -> Tensor:
-    """The loss of N pairs of unit vectors, (N, D) each; `not_right` is the negative of `left`, and vice versa."""
-    paraphrase = (left * right).sum(1)  # (N,)
-    to_the_right = (margin - paraphrase + (left * not_right).sum(1)).relu()
-    to_the_left = (margin - paraphrase + (not_left * right).sum(1)).relu()
-    return (to_the_right + to_the_left).mean()
-
-
-class _Sentences:
-    """Sentences as their subwords, one after the other in one array."""
-
-    def __init__(self, ids: Sequence[Sequence[int]]) -> None:
-        self.lengths = np.fromiter(map(len, ids), np.int64, len(ids))  # (S,)
-        self.ids = np.fromiter(chain.from_iterable(ids), np.int64, int(self.lengths.sum()))
-        self._starts = np.cumsum(self.lengths) - self.lengths
-
-    def __len__(self) -> int:
-        return len(self.lengths)
-
-    def embed(self, rows: Ids, vectors: Tensor) -> Tensor:
-        """The unit vectors, (N, D), of the sentences in these rows, (N,)."""
-        lengths = self.lengths[rows]
-        starts = np.cumsum(lengths) - lengths
-        places = np.repeat(self._starts[rows] - starts, lengths) + np.arange(lengths.sum())
-        ids, bags = torch.from_numpy(self.ids[places]), torch.from_numpy(starts)
-        return functional.normalize(functional.embedding_bag(ids, vectors, bags, mode="mean"), dim=1)
-
-
-class _Pairs:
-    """Groups of sentences, of which pairs are drawn."""
-
-    def __init__(self, groups: Sequence[Group], subwords: bpe.Subwords) -> None:
-        self.sentences = _Sentences(subwords.encode([text for group in groups for text in group]))
-        self._sizes = np.array([len(group) for group in groups], dtype=np.int64)  # (G,)
-        self._starts = np.cumsum(self._sizes) - self._sizes
-
-    def drawn(self, most: int, generator: np.random.Generator) -> tuple[Ids, Ids, Ids]:
-        """Pairs in random order, at most so many of a group: the rows of either side, and the group; (P,) each."""
-        groups = np.repeat(np.arange(len(self._sizes)), np.minimum(self._sizes - 1, most))
-        groups = generator.permutation(groups)
-        sizes = self._sizes[groups]
-        left = generator.integers(sizes)
-        right = (left + 1 + generator.integers(sizes - 1)) % sizes  # never the same sentence twice
-        return self._starts[groups] + left, self._starts[groups] + right, groups
-
-    def count(self, most: int) -> int:
-        """How many pairs are drawn."""
-        return int(np.minimum(self._sizes - 1, most).sum())
-
-
 class _Run:
     """A training as it stands: the vectors, the optimiser's moments, and how many pairs have been learned from."""
 
-    def __init__(self, vectors: Tensor, pairs: _Pairs, settings: TrainSettings, checkpoint: Path) -> None:
+    def __init__(self, vectors: Tensor, pairs: Pairs, settings: TrainSettings, checkpoint: Path) -> None:
         self.vectors = vectors.requires_grad_()  # (V, D)
         self.history: list[dict[str, float]] = []
         self._pairs, self._settings, self._checkpoint = pairs, settings, checkpoint
@@ -184,7 +111,7 @@ class _Run:
         if checkpoint.is_file():
             self._resume()
 
-    def go(self, validation: _Pairs, checkpoint_seconds: float, shown: bool | None) -> None:
+    def go(self, validation: Pairs, checkpoint_seconds: float, shown: bool | None) -> None:
         """Learn until all epochs are over; a checkpoint every so many seconds, between two mega-batches."""
         saved = time.monotonic()
         total = self._per_epoch * self._settings.epochs
@@ -243,7 +170,7 @@ class _Run:
         self._loss += loss.item() * len(left)
 
     @torch.no_grad()
-    def _found(self, validation: _Pairs) -> float:
+    def _found(self, validation: Pairs) -> float:
         """The share of validation sentences to which their own paraphrase is the nearest of all others' paraphrases."""
         left, right, _ = (side[:_VALIDATION_PAIRS] for side in validation.drawn(1, np.random.default_rng(0)))
         if not len(left):
@@ -272,7 +199,7 @@ class _Run:
         self._done, self._loss, self.history = facts["done"], facts["loss"], facts["history"]
 
 
-def _first_vectors(pairs: _Pairs, vocabulary: int, settings: TrainSettings) -> Tensor:
+def _first_vectors(pairs: Pairs, vocabulary: int, settings: TrainSettings) -> Tensor:
     """Random vectors, (V, D), the shorter the more frequent their subword: a/(a+p) of Arora et al. 2017, learned on."""
     generator = np.random.default_rng([_VECTORS, settings.seed])
     vectors = generator.normal(0, _DEVIATION, (vocabulary, settings.dim)).astype(np.float32)

@@ -175,7 +175,7 @@ class _Records:
 
     def _record(self, number: int, fields: Record) -> Record:
         text = fields.get(self._text_column)
-        if self._text_column != "text" and "text" in fields:
+        if self._text_column != "text" and {"text", self._text_column} <= fields.keys():
             raise RecordError(
                 self._name, number, f"{self._text_column!r} is to become 'text', but there is one already"
             )

@@ -132,6 +132,42 @@ def _zstandard() -> Any:
     return zstandard
 
 
+def read_document(source: str | Path, encoding: str = "utf-8") -> str:
+    """A whole document, plain or compressed, to the last byte; InputError where it is no text or cannot be read."""
+    name = "stdin" if str(source) == STDIO else str(source)
+    with opened_bytes(source) as stream:
+        try:
+            raw = stream.read()
+        except Exception as error:
+            if broken := _broken(error, name, 0):
+                raise broken from None
+            raise
+    if b"\0" in raw:
+        raise InputError(f"{name} is no text in {encoding}: a NUL byte stands in it")
+    try:
+        return raw.decode(_checked_encoding(encoding))
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{name} is no text in {encoding}: byte {error.start + 1} is 0x{raw[error.start]:02x}; give its encoding, "
+            "e.g. --encoding cp1252"
+        ) from None
+
+
+def _broken(error: Exception, name: str, number: int) -> InputError | None:
+    """What is wrong with a file that fails after so many lines; None for an error that is not the file's."""
+    if isinstance(error, EOFError):
+        return InputError(f"{name} is cut off after line {number}: the compressed file is incomplete")
+    if isinstance(error, gzip.BadGzipFile):
+        if number == 0 and "Not a gzipped" in str(error):
+            return InputError(f"{name} is no gzip file, whatever its name says; rename it if it is not compressed")
+        return InputError(f"{name} is damaged after line {number}: {error}")
+    if isinstance(error, OSError | ValueError):
+        return InputError(f"{name}, after line {number}: {error}")
+    if type(error).__module__.startswith(("zlib", "zstandard")):
+        return InputError(f"{name} is damaged after line {number}: {error}")
+    return None
+
+
 def _checked_encoding(name: str) -> str:
     """The encoding, or UsageError: Python also calls rot13, hex and zip encodings, which turn no bytes into text."""
     try:
@@ -186,15 +222,9 @@ class Lines:
     def _readline(self) -> bytes:
         try:
             line = self._stream.readline(MAX_LINE_BYTES + 1)
-        except EOFError:
-            raise InputError(
-                f"{self._name} is cut off after line {self._number}: the compressed file is incomplete"
-            ) from None
-        except (OSError, ValueError) as error:
-            raise InputError(f"{self._name}, after line {self._number}: {error}") from None
         except Exception as error:
-            if type(error).__module__.startswith(("zlib", "zstandard")):
-                raise InputError(f"{self._name} is damaged after line {self._number}: {error}") from None
+            if broken := _broken(error, self._name, self._number):
+                raise broken from None
             raise
         if len(line) > MAX_LINE_BYTES:
             raise InputError(

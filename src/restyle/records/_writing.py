@@ -162,6 +162,7 @@ def writing_to(target: str | Path) -> Iterator[None]:
         advice = {
             errno.ENOSPC: "the disk is full; free some space and run the same command again",
             errno.EDQUOT: "your quota is used up; free some space and run the same command again",
+            errno.EFBIG: "no larger file is allowed there (ulimit -f shows the limit); choose another place",
             errno.EACCES: "permission denied; choose another place",
             errno.EPERM: "permission denied; choose another place",
             errno.EROFS: "the file system is read-only; choose another place",

@@ -8,7 +8,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self, overload
+from typing import Any, Self, overload
 
 import tomli_w
 
@@ -70,7 +70,7 @@ class Rewrite:
 class Rewriter(abc.ABC):
     """A system that says the same thing in another style."""
 
-    name: ClassVar[str]
+    name: str
     styles: tuple[str, ...]  # what it can write; empty when it writes any
 
     @abc.abstractmethod
@@ -149,12 +149,14 @@ systems.add(
     "paraphrases, then paraphrases inversely into the style (Krishna et al. 2020)",
     extra="local",
 )
-systems.add(
-    "strap-no-inference-paraphrase",
-    "restyle.rewriters.strap:WithoutParaphrase",
-    "the second step of strap alone: what the paraphrase is worth (STRAP Table 3, -Inf. PP)",
-    extra="local",
-)
+for _name, _kind, _summary in (
+    ("no-inference-paraphrase", "WithoutParaphrase", "its second step alone: what the paraphrase is worth (-Inf. PP)"),
+    ("multi", "Conditioned", "one model for several styles (-Mult. PP), learned with --kind multi"),
+    ("nondiverse", "NonDiverse", "a paraphraser learned from pairs that are alike (-Div. PP)"),
+    ("lstm", "Recurrent", "LSTMs that were never pretrained (-GPT2), learned with --base lstm"),
+    ("BASE", "OnBase", "packs learned on another base, such as strap-gpt2 (GPT2-sm), learned with --base"),
+):
+    systems.add(f"strap-{_name}", f"restyle.rewriters.strap:{_kind}", f"strap, Table 3: {_summary}", extra="local")
 systems.add("lexical", "restyle.rewriters.privacy:Lexical", "replaces the words that give an attribute away")
 systems.add(
     "back-translation",

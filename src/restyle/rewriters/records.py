@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from typing import Any
 
 from restyle.corpora import load as load_corpus
 from restyle.errors import UsageError
@@ -66,19 +67,31 @@ def resolved(settings: RewriteSettings) -> RewriteSettings:
 def prepared(settings: RewriteSettings) -> Rewriter:
     """The system that the settings name, with what it needs to know of their styles."""
     settings = resolved(settings)
-    kind = systems[settings.system or ""]
-    if issubclass(kind, ByExample):
+    name = settings.system or ""
+    if name.startswith("strap"):
+        rewriter = _strap(name, settings)
+    elif issubclass(kind := systems[name], ByExample):
         if settings.corpus is None:
             raise UsageError(
-                f"the system {settings.system} knows a style from sentences: name the corpus that holds them, --corpus"
+                f"the system {name} knows a style from sentences: name the corpus that holds them, --corpus"
             )
         return kind.from_corpus(load_corpus(settings.corpus), settings.to)
-    # The registry says what a system is called; only those of STRAP have packs and engines.
-    strap = (settings.system or "").startswith("strap")
-    rewriter = kind(paraphraser=settings.paraphraser, engine=settings.engine) if strap else kind()  # type: ignore[call-arg]
+    else:
+        rewriter = kind()
     for to in settings.to:
         rewriter.checked(to)
     return rewriter
+
+
+def _strap(name: str, settings: RewriteSettings) -> Rewriter:
+    """One of the systems of STRAP, which alone have packs and engines."""
+    from restyle.rewriters.strap import OnBase, on_base
+
+    options: dict[str, Any] = {"paraphraser": settings.paraphraser, "engine": settings.engine}
+    if name not in systems and (base := on_base(name, settings.to)):
+        return OnBase(base=base, **options)
+    made: Rewriter = systems[name](**options)
+    return made
 
 
 class RewriteRecords:

@@ -21,6 +21,9 @@ from restyle.text.sentences import sentence_spans
 __all__ = ["Kind", "Piece", "join", "segment"]
 
 
+_MARK = "\ufeff"
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A part of a document, byte for byte; `plain` is what a rewriter gets of it: one line without emphasis markers."""
@@ -39,9 +42,11 @@ def segment(document: str, *, markdown: bool | None = None) -> list[Piece]:
     >>> [piece.text for piece in segment("# Tea\n\n* It is hot. Drink it.\n") if piece.rewrite]
     ['It is hot.', 'Drink it.']
     """
+    # A byte-order mark, which is no part of the first sentence and would hide a heading.
+    pieces = [Piece(_MARK, Kind.SPACE)] if document.startswith(_MARK) else []
+    document = document.removeprefix(_MARK)
     if markdown is None:
         markdown = looks_like_markdown(document)
-    pieces: list[Piece] = []
     for kind, text in blocks(document, markdown):
         if kind is Kind.SENTENCE:
             for run in LINE.findall(text) if _is_verse(text) else (text,):

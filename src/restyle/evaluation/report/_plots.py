@@ -80,7 +80,7 @@ def tradeoff(board: Leaderboard) -> Tradeoff | None:
         x, y = across(card[x_name]), up(card[y_name])
         left, right = (across(bound) for bound in _bounds(board, card, x_name))
         bottom, top = (up(bound) for bound in _bounds(board, card, y_name))
-        anchor = "end" if x > WIDTH * 0.7 else "start"
+        anchor = _side(x, card.system)
         label_x = x - 7 if anchor == "end" else x + 7
         label_y = _free(marks, dots, label_x, y - 5, card.system, anchor)
         shown = [f"{name} {board.units[name].shown(card[name])}" for name in (y_name, x_name)]
@@ -153,6 +153,12 @@ def _ticks(low: float, high: float) -> list[float]:
     step = power * next(each for each in (1, 2, 5, 10) if each * power >= rough)
     first = math.ceil(low / step)
     return [place * step for place in range(first, math.floor(high / step) + 1)]
+
+
+def _side(x: float, name: str) -> str:
+    """Which end of a name stands at its dot: the start, unless only the left of the dot has room for it."""
+    width = 7 + len(name) * _LETTER_WIDTH
+    return "end" if x + width > WIDTH and x - width > 0 else "start"
 
 
 def _free(

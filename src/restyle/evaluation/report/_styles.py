@@ -72,7 +72,8 @@ def similarity(embeddings: Embeddings) -> Matrix:
     low, high = float(cosines.min()), float(cosines.max())
     shades = (cosines - low) / (high - low) if high > low else np.ones_like(cosines)
     cells = [
-        [(f"{cosine:.2f}", float(shade)) for cosine, shade in zip(*pair, strict=True)]
+        # + 0.0, as what rounds to nothing from below would be written -0.00
+        [(f"{round(cosine, 2) + 0.0:.2f}", float(shade)) for cosine, shade in zip(*pair, strict=True)]
         for pair in zip(cosines, shades, strict=True)
     ]
     return Matrix(names, names, cells)

@@ -3,4 +3,4 @@
 from restyle.lm.decoding._base import Candidate, Decoding, Engine, Prompt
 from restyle.lm.decoding._open import ENGINES, open_engine
 
-__all__ = ["ENGINES", "Candidate", "Decoding", "Engine", "Prompt", "open_engine"]
+__all__ = ["Candidate", "Decoding", "ENGINES", "Engine", "Prompt", "open_engine"]

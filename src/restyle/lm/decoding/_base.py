@@ -25,6 +25,7 @@ class Decoding:
     temperature: float = 1.0
     beams: int = 1  # of beam search, which is greedy's wider form
     candidates: int = 1
+    no_repeat: int = 0  # so many subwords in a row are written once at most: greedy that cannot go round in circles
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -36,6 +37,8 @@ class Decoding:
             raise UsageError("candidates and beams can be 1 or more")
         if self.beams > 1 and self.nucleus:
             raise UsageError("beam search does not sample: set nucleus to 0, or beams to 1")
+        if self.no_repeat and (self.no_repeat < 2 or self.samples or self.searches):
+            raise UsageError("no_repeat is for greedy decoding of one candidate, and 2 subwords or more")
 
     @property
     def samples(self) -> bool:

@@ -93,7 +93,8 @@ class CTranslate2Engine:
                 results = self._generator.generate_batch(
                     [[self._words[subword] for subword in prompt.ids] for prompt in batch],
                     max_length=group[0].room, end_token=[self._subwords.end], include_prompt_in_result=False,
-                    beam_size=beams, num_hypotheses=decoding.candidates, return_scores=True, asynchronous=True,
+                    beam_size=beams, num_hypotheses=decoding.candidates, no_repeat_ngram_size=decoding.no_repeat,
+                    return_scores=True, asynchronous=True,
                 )  # fmt: skip
                 started.append((batch, results))
         return {

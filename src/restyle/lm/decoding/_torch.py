@@ -81,6 +81,8 @@ class TorchEngine:
         ended = torch.zeros(number, dtype=torch.bool, device=self._device)
         for step in range(room):
             likely = rows.next_log_probabilities()  # (B, V)
+            if decoding.no_repeat:
+                likely = _without_repeats(likely, written[place, :step], decoding.no_repeat)
             chosen = _drawn(likely, chances[place, step], decoding) if decoding.samples else likely.argmax(-1)
             chosen = torch.where(ended[place], end, chosen)  # (B,)
             score[place] += torch.where(ended[place], 0, likely.gather(1, chosen[:, None])[:, 0].double())
@@ -125,7 +127,7 @@ class _Rows:
     def __init__(self, model: Any, ids: Tensor) -> None:
         """`ids` (P, T) are read up to their last subword, with which the first step begins."""
         self._model, self._last = model, ids[:, -1:]
-        self._cache = DynamicCache(config=model.config)
+        self._cache = model.new_cache() if hasattr(model, "new_cache") else DynamicCache(config=model.config)
         before = ids[:, :-1]
         if before.shape[1]:
             self._fed(before, logits=0)
@@ -158,6 +160,16 @@ def _filled(rows: Tensor, fewest: int) -> Tensor:
     """The row numbers, the first repeated until there are enough."""
     missing = fewest - len(rows)
     return rows if missing <= 0 else torch.cat([rows, rows[:1].expand(missing)])
+
+
+def _without_repeats(log_probabilities: Tensor, written: Tensor, size: int) -> Tensor:
+    """The same, (B, V), without the subwords that would end a run of `size` which a row, (B, T), has written before."""
+    if written.shape[1] < size:
+        return log_probabilities
+    runs = written.unfold(1, size, 1)  # (B, T - size + 1, size)
+    begun = (runs[:, :, :-1] == written[:, None, 1 - size :]).all(-1)
+    row, place = begun.nonzero(as_tuple=True)
+    return log_probabilities.index_put((row, runs[row, place, -1]), torch.tensor(-torch.inf))
 
 
 def _drawn(log_probabilities: Tensor, chances: Tensor, decoding: Decoding) -> Tensor:

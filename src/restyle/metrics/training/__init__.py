@@ -1,7 +1,7 @@
 """Training judges: which sentences, how, and what the result is worth."""
 
 from restyle.metrics.training._data import JudgeData, Labelled, gathered, sources_of, with_broken
-from restyle.metrics.training._measures import best_threshold, mcc, measured, wilson
+from restyle.metrics.training._measures import mcc, measured, wilson
 from restyle.metrics.training._settings import JudgeSettings
 from restyle.metrics.training._train import carded, data_for, train_judge
 
@@ -9,7 +9,6 @@ __all__ = [
     "JudgeData",
     "JudgeSettings",
     "Labelled",
-    "best_threshold",
     "carded",
     "data_for",
     "gathered",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from restyle.metrics.judges import Floats, Result
+from restyle.metrics.judges import Result
 
 # The normal quantile of a two-sided 95% interval.
 _Z = 1.959964
@@ -43,20 +43,3 @@ def mcc(confusion: NDArray[np.int64]) -> float:
     true, said = counts.sum(1), counts.sum(0)
     spread = np.sqrt((number**2 - (said**2).sum()) * (number**2 - (true**2).sum()))
     return float((right * number - (true * said).sum()) / spread) if spread else 0.0
-
-
-def best_threshold(first: Floats, is_first: NDArray[np.bool_]) -> float:
-    """The probability of the first of two labels from which on it is given, with the best correlation.
-
-    Where several do equally well, the middle of them, as the least an accident of these sentences.
-    """
-    grid = np.round(np.arange(0.05, 0.96, 0.01), 2)
-    found = []
-    for threshold in grid:
-        said = first >= threshold
-        confusion = np.array(
-            [[np.sum(is_first & said), np.sum(is_first & ~said)], [np.sum(~is_first & said), np.sum(~is_first & ~said)]]
-        )
-        found.append(mcc(confusion))
-    best = np.flatnonzero(np.isclose(found, max(found)))
-    return float(grid[best[len(best) // 2]])

@@ -53,7 +53,8 @@ def _lines(card: Card) -> Iterator[str]:
 
 
 def _result(card: Card, split: str, result: Result) -> Iterator[str]:
-    yield f"## {split}: {result.sentences:,} sentences"
+    drawn = f", drawn from {result.drawn_from:,}" if result.drawn_from else ""
+    yield f"## {split}: {result.sentences:,} sentences{drawn}"
     yield ""
     yield f"Accuracy {result.accuracy:.3f} (95% interval {result.low:.3f} to {result.high:.3f}), MCC {result.mcc:.3f}."
     yield ""

@@ -29,6 +29,9 @@ class JudgeSettings:
         (), "corpus/style of which sentences are learned as acceptable, and broken as unacceptable; several"
     )
     broken_limit: int | None = setting(None, "sentences of each of those at most", minimum=1)
+    measured: int | None = setting(
+        None, "sentences of valid and of test at most that the card's results are of, drawn by the seed", minimum=1
+    )
     beside: str | None = setting(None, "a linear judge whose probabilities are multiplied in")
     start: str | None = setting(
         None, "a network judge of the same labels to go on from, by name or folder, instead of from its base"
@@ -75,7 +78,7 @@ class JudgeSettings:
         words += [f"--corpus {corpus}" for corpus in self.corpora]
         plain = to_dict(self)
         words += [f"--broken {corpus}" for corpus in self.broken]
-        for key in ("kind", "task", "share", "limit", "broken_limit", "seed", "beside", "start", "l2"):
+        for key in ("kind", "task", "share", "limit", "broken_limit", "measured", "seed", "beside", "start", "l2"):
             if key in plain and plain[key] != getattr(_DEFAULTS, key):
                 words.append(f"--{key.replace('_', '-')} {plain[key]}")
         words.append(f"--set {self.part}")

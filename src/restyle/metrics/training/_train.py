@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from restyle.errors import UsageError
 from restyle.metrics.judges import (
@@ -21,7 +20,7 @@ from restyle.metrics.judges import (
     write_card,
 )
 from restyle.metrics.training._data import JudgeData, Labelled, counts_of, gathered, sources_of, with_broken
-from restyle.metrics.training._measures import best_threshold, measured
+from restyle.metrics.training._measures import measured
 from restyle.metrics.training._readme import readme
 from restyle.metrics.training._settings import JudgeSettings
 from restyle.nets.word_weights import WordWeights, tokens_of
@@ -78,11 +77,8 @@ def carded(settings: JudgeSettings, data: JudgeData, folder: Path, *, hardware: 
     )
     card = replace(card, sha256=sha256_of(card, folder))
     judge = judge_in(card, folder)
-    if settings.task == "fluency":
-        # Two linguists' sentences in three are acceptable: at 0.5 a careful judge misses most of the others.
-        card = replace(card, threshold=_threshold(judge, data.valid))
-        judge.card = card
-    card = replace(card, results={"valid": _result(judge, data.valid), "test": _result(judge, data.test)})
+    splits = {"valid": data.valid, "test": data.test}
+    card = replace(card, results={name: _result(judge, part, settings) for name, part in splits.items()})
     write_card(card, folder)
     with writing_to(folder):
         (folder / "README.md").write_text(readme(card), encoding="utf-8")
@@ -144,17 +140,16 @@ def _hardware(settings: JudgeSettings) -> str:
     return hardware()
 
 
-def _threshold(judge: Judge, valid: Labelled) -> float:
-    texts, true = valid.columns(judge.card.labels)
-    return best_threshold(judge.probabilities(texts)[:, 0], np.asarray(true) == 0)
-
-
-def _result(judge: Judge, part: Labelled) -> Result:
+def _result(judge: Judge, part: Labelled, settings: JudgeSettings) -> Result:
     labels: Sequence[str] = judge.card.labels
-    texts, true = part.columns(labels)
-    said = judge.verdicts(texts)
+    sentences = list(zip(*part.columns(labels), strict=True))
+    drawn = sentences
+    if settings.measured is not None and settings.measured < len(sentences):
+        drawn = random.Random(settings.seed).sample(sentences, settings.measured)
+    said = judge.verdicts([text for text, _ in drawn])
     # An empty sentence gets no label; corpora hold none, as the loaders leave them out.
-    return measured(true, [labels.index(label) if label else 0 for label in said], len(labels))
+    result = measured([true for _, true in drawn], [labels.index(label) if label else 0 for label in said], len(labels))
+    return replace(result, drawn_from=len(sentences) if drawn is not sentences else 0)
 
 
 def _known(values: dict[str, Any]) -> dict[str, Any]:

@@ -95,6 +95,6 @@ class _OneStage(Stages):
             return
         starts = [(draft, draft.text) for draft in drafts]
         self._styled(starts, Decoding(nucleus=request.nucleus, candidates=request.candidates, seed=request.seed))
-        self._tried_again(drafts, request)
+        self._tried_again(drafts)
         for draft in drafts:
             draft.candidates.sort(key=lambda each: (each.hopeless, each.faults))

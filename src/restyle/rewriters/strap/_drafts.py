@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from restyle.errors import UsageError
 from restyle.lm.decoding import Decoding
 from restyle.rewriters._base import Request
 from restyle.rewriters.strap import _guard, _keeping
@@ -21,7 +19,8 @@ _DIVERSE = 0.8
 _BY_CHANCE = 2
 # How many are made at once of a rewrite that is tried again.
 _TRIES = 4
-_CAUTIOUS = 0.6
+# Subwords in a row that a sentence may hold once. Of three there are some that English repeats: "as good as".
+_ONCE = 4
 
 
 @dataclass(frozen=True)
@@ -52,8 +51,7 @@ class Draft:
         for each in written:
             text = _keeping.repaired(self.kept, self.text, each.text)
             if text not in {candidate.text for candidate in self.candidates}:
-                faults = _guard.turned(self.text, text) + _guard.shrunk(self.text, text)
-                faults += len(_keeping.lost(self.kept, text))
+                faults = _guard.faults(self.text, text) + len(_keeping.lost(self.kept, text))
                 hopeless = not each.ended or _guard.broken(text, self.text)
                 self.candidates.append(Candidate(paraphrase, text, hopeless, faults))
 
@@ -93,7 +91,7 @@ class Stages:
             ways.append(Decoding(nucleus=nucleus, candidates=_BY_CHANCE, seed=request.seed + 1))
         for way in ways:
             self._styled(starts, way)
-        self._tried_again(drafts, request)
+        self._tried_again(drafts)
         self._ranked(drafts, request)
 
     def _paraphrased(self, drafts: Sequence[Draft], request: Request) -> list[tuple[Draft, list[str]]]:
@@ -101,11 +99,21 @@ class Stages:
         if self.para is None:
             return [(draft, [draft.text]) for draft in drafts]
         texts = [draft.text for draft in drafts]
-        found = self.para.write(texts, Decoding())
+        found = self._likeliest(self.para, texts)
         if request.candidates > 1:
             several = Decoding(nucleus=_DIVERSE, candidates=max(1, request.candidates // 2 - 1), seed=request.seed)
             found = [[*have, *more] for have, more in zip(found, self.para.write(texts, several), strict=True)]
         return [(draft, _sound(draft.text, written)) for draft, written in zip(drafts, found, strict=True)]
+
+    def _likeliest(self, para: Writer, texts: Sequence[str]) -> list[list[Written]]:
+        """The greedy paraphrase of each text; where a reader would find fault with it, the best of a wider search."""
+        found = para.write(texts, Decoding())
+        faulty = [place for place, written in enumerate(found) if not _flawless(texts[place], written)]
+        wider = para.write([texts[place] for place in faulty], Decoding(candidates=_TRIES))
+        for place, more in zip(faulty, wider, strict=True):
+            whole = [each for each in (*found[place], *more) if each.ended]
+            found[place] = sorted(whole, key=lambda each, text=texts[place]: _guard.faults(text, each.text))[:1]  # type: ignore[misc]
+        return found
 
     def _styled(self, starts: Sequence[tuple[Draft, str]], way: Decoding) -> None:
         for (draft, start), written in zip(
@@ -113,19 +121,17 @@ class Stages:
         ):
             draft.add(start, written)
 
-    def _tried_again(self, drafts: Sequence[Draft], request: Request) -> None:
-        """Search more widely where no rewrite is whole, then from the sentence itself, of which nothing is lost yet.
+    def _tried_again(self, drafts: Sequence[Draft]) -> None:
+        """Leave the circle where a rewrite goes round in one; then search more widely where none is whole.
 
-        Where none can even be given, draw by chance: that comes last, as its engine takes seconds to load.
+        What is still not whole is written from the sentence itself, of which nothing is lost yet.
         """
+        hopeless = [draft for draft in drafts if not draft.outputs]
+        starts = [(draft, start) for draft in hopeless for start in dict.fromkeys((draft.paraphrase, draft.text))]
+        self._styled(starts, Decoding(no_repeat=_ONCE))
         self._styled([(draft, draft.paraphrase) for draft in _unsound(drafts)], Decoding(candidates=_TRIES))
         own = [(draft, draft.text) for draft in _unsound(drafts) if draft.text != draft.paraphrase]
         self._styled(own, Decoding())
-        hopeless = [draft for draft in drafts if not draft.outputs]
-        starts = [(draft, start) for draft in hopeless for start in dict.fromkeys((draft.paraphrase, draft.text))]
-        # An engine that was asked for by its name may draw nothing, and the one that does may not be installed.
-        with contextlib.suppress(UsageError, ModuleNotFoundError):
-            self._styled(starts, Decoding(nucleus=_CAUTIOUS, candidates=_TRIES, seed=request.seed + 2))
 
     def _ranked(self, drafts: Sequence[Draft], request: Request) -> None:
         """Put the best first: by the judges where a choice was asked for, else by faults, the likeliest first."""
@@ -143,6 +149,10 @@ def _sound(text: str, paraphrases: Sequence[Written]) -> list[str]:
     """Those that came to their end, each once; a text of its own is better than half of another."""
     sound = [each.text for each in paraphrases if each.ended and not _guard.broken(each.text, text)]
     return list(dict.fromkeys(sound)) or [text]
+
+
+def _flawless(text: str, written: Sequence[Written]) -> bool:
+    return all(each.ended and not _guard.faults(text, each.text) for each in written)
 
 
 def _unsound(drafts: Sequence[Draft]) -> list[Draft]:

@@ -2,17 +2,19 @@
 
     style.toml            the card: base and its hash, sources, settings, scores with their signature, samples
     adapter.safetensors   what the style adds to the base
+    model/                instead of an adapter: a whole model, where all weights were tuned
     README.md             the card for people
 
-A paraphraser is a pack like any other: it writes in no style. A name is looked for among the user's packs, then among
-those that come with restyle; a path names a pack anywhere.
+A paraphraser is a pack like any other: it writes in no style. A pack of several styles writes the one that its input
+names; each is called PACK:STYLE. A name is looked for among the user's packs, then among those that come with restyle;
+a path names a pack anywhere.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -21,13 +23,16 @@ import tomli_w
 
 import restyle
 from restyle.assets import cache_home
-from restyle.errors import Corrupt, InputError, RestyleError, UnknownName
+from restyle.errors import Corrupt, InputError, RestyleError, UnknownName, UsageError
 from restyle.records import writing_to
 from restyle.settings import from_dict, read_toml, to_dict
 
-CARD_FILE, ADAPTER_FILE = "style.toml", "adapter.safetensors"
-Kind = Literal["style", "paraphraser"]
+CARD_FILE, ADAPTER_FILE, MODEL_FOLDER = "style.toml", "adapter.safetensors", "model"
+Kind = Literal["style", "multi", "paraphraser"]
+_WHOLE_FILE = "model.safetensors"
 DEFAULT_PARAPHRASER = "diverse"
+# What the base of a pack is called that stands on no pretrained model (nets/lstm.py).
+LSTM = "lstm"
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,7 @@ class Card:
     max_subwords: int = 50
     paraphraser: str = DEFAULT_PARAPHRASER  # what its training sentences were paraphrased by
     strength: float = 1.0  # how much of the adapter is the full style (Mix): chosen on valid sentences
+    styles: tuple[str, ...] = ()  # of kind multi: those that it writes
     sources: tuple[str, ...] = ()
     licence: str = ""
     sentences: int = 0
@@ -88,11 +94,18 @@ class Pack:
 
     card: Card
     folder: Path
+    prefix: str = ""  # what its inputs begin with: the name of the style, where the pack writes several
 
     @property
     def adapter(self) -> Path:
-        """The file of its weights."""
+        """The file of its adapter."""
         return self.folder / ADAPTER_FILE
+
+    @property
+    def model(self) -> Path | None:
+        """The folder of its model, where it holds a whole one."""
+        folder = self.folder / MODEL_FOLDER
+        return folder if folder.is_dir() else None
 
     @property
     def origin(self) -> str:
@@ -107,11 +120,20 @@ class Pack:
 
     def checked(self) -> Pack:
         """The pack itself; Corrupt when its weights are not those that its card names."""
-        if not self.adapter.is_file():
-            raise InputError(f"{self.folder} holds no {ADAPTER_FILE}: it is no whole pack")
-        if _sha256(self.adapter, self.adapter.stat().st_mtime_ns) != self.card.sha256:
-            raise Corrupt(f"{self.adapter} does not have the sha256 that its {CARD_FILE} names; install the pack again")
+        weights = _weights(self.folder)
+        if not weights.is_file():
+            raise InputError(f"{self.folder} holds no {weights.name}: it is no whole pack")
+        if _sha256(weights, weights.stat().st_mtime_ns) != self.card.sha256:
+            raise Corrupt(f"{weights} does not have the sha256 that its {CARD_FILE} names; install the pack again")
         return self
+
+    def writing(self, style: str) -> Pack:
+        """One style of a pack of several; UnknownName when it is none of them."""
+        if style not in self.card.styles:
+            raise UnknownName(f"style of {self.card.name}", style, self.card.styles)
+        prefix = prefix_of(style)
+        its_own = tuple(evaluation for evaluation in self.card.evaluations if evaluation.on.startswith(prefix))
+        return replace(self, card=replace(self.card, name=style, kind="style", evaluations=its_own), prefix=prefix)
 
 
 def bundled_folder() -> Path:
@@ -151,6 +173,29 @@ def find_pack(named: str | Path, kind: Kind = "style") -> Pack:
     raise UnknownName(kind, str(named), packs(kind))
 
 
+def find_style(named: str) -> Pack:
+    """The pack of one style: its own, or as PACK:STYLE one of those that a pack of several writes."""
+    several, _, style = named.rpartition(":")
+    if several and is_multi(several):
+        return find_pack(several, "multi").writing(style)
+    if is_multi(named):
+        pack = find_pack(named, "multi")
+        one = ", ".join(f"{named}:{each}" for each in pack.card.styles)
+        raise UsageError(f"{named} writes several styles: name one of them, {one}")
+    return find_pack(named)
+
+
+def is_multi(named: str) -> bool:
+    """Whether a name, or a folder, is that of a pack of several styles."""
+    folder = _folders().get(named) or Path(named)
+    return (folder / CARD_FILE).is_file() and read_pack(folder).card.kind == "multi"
+
+
+def prefix_of(style: str) -> str:
+    """What tells a model of several styles which one is meant (STRAP Sec. 5 has vectors in its place)."""
+    return f"{style}: "
+
+
 def read_pack(folder: str | Path) -> Pack:
     """The pack in a folder; InputError when it holds none."""
     folder = Path(folder)
@@ -158,16 +203,21 @@ def read_pack(folder: str | Path) -> Pack:
 
 
 def write_card(card: Card, folder: str | Path) -> Pack:
-    """Write the card beside an adapter that lies there, for programs and for people."""
+    """Write the card beside the weights that lie there, for programs and for people."""
     from restyle.rewriters.strap._readme import readme
 
     folder = Path(folder)
-    adapter = folder / ADAPTER_FILE
-    card = from_dict(Card, {**to_dict(card), "sha256": _sha256(adapter, adapter.stat().st_mtime_ns)})
+    weights = _weights(folder)
+    card = from_dict(Card, {**to_dict(card), "sha256": _sha256(weights, weights.stat().st_mtime_ns)})
     with writing_to(folder):
         (folder / CARD_FILE).write_text(tomli_w.dumps(to_dict(card)), encoding="utf-8")
         (folder / "README.md").write_text(readme(card), encoding="utf-8")
     return Pack(card, folder)
+
+
+def _weights(folder: Path) -> Path:
+    whole = folder / MODEL_FOLDER
+    return whole / _WHOLE_FILE if whole.is_dir() else folder / ADAPTER_FILE
 
 
 def _folders() -> dict[str, Path]:

@@ -12,6 +12,7 @@ def readme(card: Card) -> str:
 
 def _head(card: Card) -> str:
     facts = {
+        "writes": ", ".join(card.styles),
         "learned from": ", ".join(card.sources),
         "sentences": f"{card.sentences:,}",
         "base": f"{card.base} (`{card.base_sha256[:12]}`)",
@@ -26,7 +27,8 @@ def _head(card: Card) -> str:
     rows = [f"| {key} | {value} |" for key, value in facts.items() if value]
     made = f"\n\nMade with:\n\n    {card.command}" if card.command else ""
     said = f"{card.summary[:1].upper()}{card.summary[1:]}.\n\n" if card.summary else ""
-    used = f'    restyle rewrite --to {card.name} "Are you crazy?"\n\n' if card.kind == "style" else ""
+    called = f"{card.name}:{card.styles[0]}" if card.styles else card.name
+    used = f'    restyle rewrite --to {called} "Are you crazy?"\n\n' if card.kind != "paraphraser" else ""
     return f"# {card.name}\n\n{said}{used}" + "\n".join(["| | |", "|---|---|", *rows]) + made
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from restyle.errors import UsageError
 from restyle.lm.adapters import Adapter
-from restyle.rewriters.strap._pack import CARD_FILE, Pack, find_pack
+from restyle.lm.decoding import Engine, open_engine
+from restyle.rewriters.strap._pack import CARD_FILE, Pack, find_style, is_multi
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,26 @@ class Mix:
         if len(self.parts) == 1:
             return self.main.card.name
         return ",".join(f"{pack.card.name}:{share:.4g}" for pack, share in self.parts)
+
+    @property
+    def prefix(self) -> str:
+        """What an input begins with."""
+        return self.main.prefix
+
+    def engine(self, paraphraser: Pack | None, strength: float, engine: str) -> Engine:
+        """What writes so; UsageError where a whole model is asked for a share of itself."""
+        amounts = self._amounts(paraphraser, strength)
+        whole = next((pack for pack, _ in amounts if pack.model), None)
+        if whole is None:
+            return open_engine(
+                self.main.card.base,
+                lambda: self.adapter(paraphraser, strength),
+                identity=self.identity(paraphraser, strength),
+                engine=engine,
+            )
+        if amounts != [(whole, 1.0)]:
+            raise UsageError(f"{whole.card.name} is a whole model and no adapter: strength can be nothing but 1")
+        return open_engine(str(whole.model), engine=engine)
 
     def adapter(self, paraphraser: Pack | None, strength: float) -> Adapter:
         """The weights that write so.
@@ -63,8 +84,9 @@ class Mix:
 
 def mix_of(to: str) -> Mix:
     """Of `shakespeare`, `path/to/pack` or `shakespeare:0.7,bible:0.3`; UnknownName, or UsageError with what can be."""
-    if (Path(to) / CARD_FILE).is_file():  # whatever marks are in its path
-        return Mix(((find_pack(to), 1.0),))
+    # Whatever marks are in its path.
+    if (Path(to) / CARD_FILE).is_file() or is_multi(to.rpartition(":")[0]):
+        return Mix(((find_style(to), 1.0),))
     parts: list[tuple[Pack, float]] = []
     for each in to.split(","):
         name, share = _share(each.strip())
@@ -74,9 +96,13 @@ def mix_of(to: str) -> Mix:
             )
         if not 0 < share < float("inf"):
             raise UsageError(f"the share of {name} is {share:g}; it can be anything above 0")
-        parts.append((find_pack(name), share))
+        parts.append((find_style(name), share))
     if len({pack.card.base_sha256 for pack, _ in parts}) > 1:
         raise UsageError(f"{to}: the packs are of different base models, which cannot be mixed")
+    for pack, _ in parts:
+        if len(parts) > 1 and (pack.model or pack.prefix):
+            kind = "a whole model" if pack.model else "one of several styles of a pack"
+            raise UsageError(f"{to}: {pack.card.name} is {kind}, and only packs of one style with an adapter are mixed")
     total = sum(share for _, share in parts)
     return Mix(tuple((pack, share / total) for pack, share in parts))
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 
 from restyle.errors import InputError, MissingExtra
 from restyle.lm.bases import base_hash
-from restyle.lm.decoding import open_engine
+from restyle.lm.decoding import Engine
 from restyle.progress import progress_bar
 from restyle.rewriters._base import Request, Rewrite, Rewriter, read_system_file, write_system_file
 from restyle.rewriters.strap import _guard, _keeping
@@ -24,7 +24,7 @@ from restyle.rewriters.strap._choosing import Chooser
 from restyle.rewriters.strap._drafts import Draft, Stages
 from restyle.rewriters.strap._foreign import foreign
 from restyle.rewriters.strap._guard import Flag
-from restyle.rewriters.strap._pack import Pack, find_pack, packs
+from restyle.rewriters.strap._pack import Card, Pack, find_pack, packs
 from restyle.rewriters.strap._parts import Parts, taken_apart
 from restyle.rewriters.strap._recipe import Mix, mix_of
 from restyle.rewriters.strap._writer import Writer
@@ -50,8 +50,8 @@ class Strap(Rewriter):
         `paraphraser` is a pack too; by default that with which the style was learned.
         """
         self.to, self._paraphraser, self._engine = to, paraphraser, engine
-        self.styles = tuple(packs())
-        self._writers: dict[str, Writer] = {}
+        self.styles = self._written()
+        self._engines: dict[str, Engine] = {}
         self._choosers: dict[str, Chooser] = {}
         if to is not None:
             self._packs(to, 1.0)
@@ -60,7 +60,7 @@ class Strap(Rewriter):
         """The style that is meant: any pack, any folder of one, any mix of them."""
         if to is None:
             to = self.to or super().checked(None)
-        mix_of(to)
+        self._mix(to)
         return to
 
     def ready(self, request: Request) -> None:
@@ -88,14 +88,14 @@ class Strap(Rewriter):
 
     def called(self, to: str) -> str:
         """The name of a style that was given by the folder of its pack."""
-        return mix_of(to).name
+        return self._mix(to).name
 
     def fingerprint(self, *targets: str) -> str:
         """The weights of both stages for each style, and the engine."""
         said = [self.name, self._engine]
         for to in targets or ([self.to] if self.to else []):
             mix, paraphraser = self._packs(to, 1.0)
-            said += [mix.identity(paraphraser, 1.0), paraphraser.card.sha256 if paraphraser else ""]
+            said += [mix.identity(paraphraser, 1.0), mix.prefix, paraphraser.card.sha256 if paraphraser else ""]
         return hashlib.blake2b("\0".join(said).encode(), digest_size=16).hexdigest()
 
     def save(self, folder: str | Path) -> None:
@@ -112,20 +112,34 @@ class Strap(Rewriter):
 
     def __getstate__(self) -> dict[str, Any]:
         """All but what is open: a worker opens its own engines."""
-        return self.__dict__ | {"_writers": {}, "_choosers": {}}
+        return self.__dict__ | {"_engines": {}, "_choosers": {}}
+
+    # What the systems of Table 3 do otherwise (see _ablations.py).
+
+    def _written(self) -> tuple[str, ...]:
+        """The styles that can be asked for by their names."""
+        return tuple(packs())
+
+    def _mix(self, to: str) -> Mix:
+        """The packs that are meant by a style."""
+        return mix_of(to)
+
+    def _first_step(self, style: Card) -> Pack:
+        """The paraphraser for a style."""
+        return find_pack(self._paraphraser or style.paraphraser, "paraphraser")
 
     def _packs(self, to: str, strength: float) -> tuple[Mix, Pack | None]:
         """The packs of a style; InputError when they do not fit each other, or the base model that is here."""
-        mix = mix_of(to)
+        mix = self._mix(to)
         main = mix.main.card
-        if base_hash_here(main.base) != main.base_sha256:
+        if not mix.main.model and base_hash_here(main.base) != main.base_sha256:
             raise InputError(
                 f"{main.name} was learned on {main.base} ({main.base_sha256[:8] or 'of unknown weights'}), and what is "
                 f"here under that name is another base ({base_hash_here(main.base)[:8]}): learn the style again on it"
             )
         if not self.paraphrases and not mix.needs_paraphraser(strength):
             return mix, None
-        paraphraser = find_pack(self._paraphraser or main.paraphraser, "paraphraser")
+        paraphraser = self._first_step(main)
         if paraphraser.card.base_sha256 != main.base_sha256:
             raise InputError(
                 f"{main.name} was learned on {main.base}, and the paraphraser {paraphraser.card.name} on "
@@ -142,25 +156,16 @@ class Strap(Rewriter):
 
     def _opened(self, mix: Mix, paraphraser: Pack | None, strength: float) -> Writer:
         identity, card = mix.identity(paraphraser, strength), mix.main.card
-        if identity not in self._writers:
-            while len(self._writers) >= _MOST_OPEN:
-                del self._writers[next(iter(self._writers))]
+        if identity not in self._engines:
+            while len(self._engines) >= _MOST_OPEN:
+                del self._engines[next(iter(self._engines))]
             try:
-                opened: Any = open_engine(
-                    card.base, lambda: mix.adapter(paraphraser, strength), identity=identity, engine=self._engine
-                )
-                longest = _LONGEST if card.kind == "style" else 1.0
-                self._writers[identity] = Writer(opened, opened.format(card.max_subwords), longest=longest)
+                self._engines[identity] = mix.engine(paraphraser, strength, self._engine)
             except ModuleNotFoundError as error:
                 raise MissingExtra(error.name or "torch", "local", f"the system {self.name}") from error
-        return self._writers[identity]
-
-
-class WithoutParaphrase(Strap):
-    """f_inv of the input itself: what the paraphrase at inference is worth (Table 3, -Inf. PP)."""
-
-    name = "strap-no-inference-paraphrase"
-    paraphrases = False
+        engine = self._engines[identity]
+        longest = _LONGEST if card.kind == "style" else 1.0
+        return Writer(engine, engine.format(card.max_subwords), longest=longest, prefix=mix.prefix)
 
 
 @lru_cache(maxsize=16)
@@ -171,8 +176,7 @@ def base_hash_here(base: str) -> str:
 
 def rewritten(texts: Sequence[str], stages: Stages, request: Request) -> Iterator[Rewrite]:
     """Each text taken apart, its sentences rewritten, and put together again."""
-    format_ = stages.inverse.format
-    apart = taken_apart(texts, format_.lengths, format_.max_subwords)
+    apart = taken_apart(texts, stages.inverse.format.lengths, stages.inverse.longest_input)
     reasons = [_unfit(text, parts) for text, parts in zip(texts, apart, strict=True)]
     plain = [text for text, reason in zip(texts, reasons, strict=True) if reason is None]
     strange = dict(zip(plain, foreign(plain), strict=True))
@@ -213,4 +217,4 @@ def _joined(text: str, parts: Parts, drafts: Sequence[Draft], number: int, selec
     return Rewrite(text, tuple(outputs), paraphrase, (*in_parts, *flags), selected_with)
 
 
-__all__ = ["Rewrite", "Strap", "WithoutParaphrase"]
+__all__ = ["Rewrite", "Strap"]

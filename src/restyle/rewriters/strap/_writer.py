@@ -24,10 +24,18 @@ class Written:
 class Writer:
     """Writes sentences as its adapter taught it."""
 
-    def __init__(self, engine: Engine, format_: PairFormat, *, longest: float = 1.0) -> None:
-        """`longest` is how far an output may go beyond what was learned: what goes on is no input for a next stage."""
-        self.engine, self.format = engine, format_
+    def __init__(self, engine: Engine, format_: PairFormat, *, longest: float = 1.0, prefix: str = "") -> None:
+        """`longest` is how far an output may go beyond what was learned: what goes on is no input for a next stage.
+
+        `prefix` is put before every input.
+        """
+        self.engine, self.format, self._prefix = engine, format_, prefix
         self._most = int(longest * format_.max_subwords)
+
+    @property
+    def longest_input(self) -> int:
+        """In subwords."""
+        return self.format.max_subwords - self.format.lengths([self._prefix])[0]
 
     def write(self, texts: Sequence[str], decoding: Decoding) -> list[list[Written]]:
         """`decoding.candidates` rewrites of each text, likeliest first; equal ones are one."""
@@ -35,7 +43,7 @@ class Writer:
             return []
         prompts = [
             Prompt(tuple(ids), min(self._most, int(_RATIO * len(ids)) + _MORE), text)
-            for text, ids in zip(texts, self.format.prompts(texts), strict=True)
+            for text, ids in zip(texts, self.format.prompts([self._prefix + text for text in texts]), strict=True)
         ]
         found = []
         for candidates in self.engine.generate(prompts, decoding):

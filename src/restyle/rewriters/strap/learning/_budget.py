@@ -21,12 +21,13 @@ class Budget:
     """Minutes for everything together; None is as long as it takes."""
 
     minutes: float | None
+    share: float = 1.0  # of the time for paraphrasing, up to the end of the style at hand, where there are several
 
     def sentences(self, seconds_each: float, spent: float) -> int | None:
         """How many sentences there is time to paraphrase, after so many seconds; None where there is no limit."""
         if self.minutes is None:
             return None
-        return int(max(0.0, _PARAPHRASING * self._seconds - spent) / max(seconds_each, 1e-9))
+        return int(max(0.0, self.share * _PARAPHRASING * self._seconds - spent) / max(seconds_each, 1e-9))
 
     def split(self, sentences: int, most_tested: int) -> dict[str, int]:
         """So many sentences by what they are for; from too few nothing is learned, however little time there is."""

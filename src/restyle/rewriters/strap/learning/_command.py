@@ -24,8 +24,9 @@ def command_of(
     usual = to_dict(LearnSettings())
     for key, value in to_dict(settings).items():
         if value != usual.get(key) and not isinstance(value, dict):
-            shown = f"{value:g}" if isinstance(value, float) else _told(value)
-            words += [f"--{key.replace('_', '-')}", shown]
+            for each in value if isinstance(value, (list, tuple)) else [value]:
+                shown = f"{each:g}" if isinstance(each, float) else _told(each)
+                words += [f"--{key.replace('_', '-')}", shown]
     return shlex.join(words)
 
 

@@ -1,16 +1,16 @@
 """The stages of learning, each a file in the run's folder.
 
-    sentences.jsonl ──► paraphrases.jsonl ──► pairs.jsonl ──► draft/ ──► outputs.jsonl ──► evaluation.json ──► pack/
-    (which split)       (in no style)        (the sound ones) (tuned)    (held-out ones   (by the judges       (with its
-                                                                         rewritten)        of the set report)   card)
+    pairs.jsonl ──► draft/ ──► outputs.jsonl ──► evaluation.json ──► pack/
+    (see            (tuned)    (held-out ones   (by the judges       (with its
+    _gathering)                 rewritten)       of the set report)   card)
 
-A paraphraser begins at pairs.jsonl, which is given.
+A paraphraser begins at pairs.jsonl, which is given; of several styles each has a folder of its own up to its pairs, and
+for what is written in it.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -18,15 +18,24 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from restyle.errors import InputError, UsageError
+from restyle.errors import UsageError
 from restyle.jobs import JobSettings
-from restyle.jobs import run as run_job
 from restyle.jobs.stages import Stages, content_of
 from restyle.lm.bases import base_hash
 from restyle.metrics import Metric
 from restyle.metrics.judges import judge_of
 from restyle.records import Record, read_records, writing_to
-from restyle.rewriters.strap._pack import ADAPTER_FILE, Card, Evaluation, Pack, Sample, find_pack, read_pack, write_card
+from restyle.rewriters.strap._pack import (
+    LSTM,
+    Card,
+    Evaluation,
+    Pack,
+    Sample,
+    find_pack,
+    prefix_of,
+    read_pack,
+    write_card,
+)
 from restyle.rewriters.strap._sources import StyleSources
 from restyle.rewriters.strap.learning._budget import Budget
 from restyle.rewriters.strap.learning._evaluation import (
@@ -36,19 +45,21 @@ from restyle.rewriters.strap.learning._evaluation import (
     style_metrics,
     train_judge,
 )
+from restyle.rewriters.strap.learning._gathering import (
+    Gathering,
+    Texts,
+    done_by_job,
+    of_split,
+    write_joined,
+    write_json,
+)
 from restyle.rewriters.strap.learning._given_pairs import write_given
-from restyle.rewriters.strap.learning._pairing import DROPPED, faults_of, write_pairs
-from restyle.rewriters.strap.learning._sentences import write_of_recipe, write_own
 from restyle.rewriters.strap.learning._settings import DEFAULT_BASE, LearnSettings
-from restyle.rewriters.strap.learning._tuning import tune_settings, write_draft
-from restyle.rewriters.strap.learning._writing import Paraphrase, ParaphraseOutputs, Rewrite, seconds_a_sentence
+from restyle.rewriters.strap.learning._tuning import tune_settings, write_draft, write_lstm
+from restyle.rewriters.strap.learning._writing import ParaphraseOutputs, Rewrite
 from restyle.settings import from_dict, to_dict
 
 _SAMPLES = 10
-# Of the work on sentences, so much is lost by a kill.
-_SHARD = 128
-# Either text files, or the sources that a recipe names.
-Texts = Sequence[str | Path] | StyleSources
 
 
 @dataclass(frozen=True)
@@ -79,52 +90,53 @@ class Course:
 
     def style(self, texts: Texts) -> Pack:
         """The pack of a style, in the run's folder."""
-        sentences = self._sentences(texts)
-        pairs = self._pairs(self._paraphrases(sentences))
+        gathering = self._gathering(self.name)
+        sentences = gathering.sentences(texts)
+        pairs = gathering.pairs(sentences)
         summary, sources = _told(texts)
-        draft = self._draft(
-            pairs,
-            Card(
-                self.name,
-                summary=self.settings.summary or summary or f"the style of {self.name}",
-                base=self._base,
-                paraphraser=self._paraphraser.card.name,
-                sources=sources,
-                licence=self.settings.licence,
-                command=self.command,
-            ),
+        draft = self._draft(pairs, self._card(summary or f"the style of {self.name}", sources))
+        known = isinstance(texts, StyleSources)
+        outputs, evaluation = self._tried(gathering, sentences, pairs, draft, str(draft.folder), may_be_known=known)
+        return self._pack(draft, [evaluation], [outputs])
+
+    def several(self, styles: Sequence[StyleSources]) -> Pack:
+        """The pack of several styles of a recipe: one model, whose input says which one is meant."""
+        gathered: list[tuple[Gathering, Path, Path]] = []
+        for number, style in enumerate(styles, start=1):
+            gathering = self._gathering(style.name, f"{style.name}/", number / len(styles))
+            sentences = gathering.sentences(style)
+            gathered.append((gathering, sentences, gathering.pairs(sentences)))
+        of_styles = {gathering.style: pairs for gathering, _, pairs in gathered}
+        joined = self.stages.made(
+            "pairs.jsonl",
+            {name: content_of(pairs) for name, pairs in of_styles.items()},
+            lambda path: write_joined(of_styles, path),
         )
-        judges = style_metrics(self._judge(pairs, may_be_known=isinstance(texts, StyleSources)))
-        inputs, on = self._tried(sentences, pairs)
-        of = {"pack": content_of(draft.folder), "paraphraser": self._paraphraser.card.sha256}
-        work = partial(Rewrite, str(draft.folder), str(self._paraphraser.folder), self.settings.engine)
-        outputs = self._outputs(inputs, of, work)
-        return self._pack(draft, self._evaluation(outputs, on, self.name, judges), outputs)
+        sources = tuple(dict.fromkeys(source for style in styles for source in style.sources))
+        card = self._card(f"several styles: {', '.join(of_styles)}", sources)
+        draft = self._draft(joined, replace(card, kind="multi", styles=tuple(of_styles)))
+        tried = [
+            self._tried(*each, draft, f"{draft.folder}:{each[0].style}", may_be_known=True) for each in gathered
+        ]  # each: its gathering, sentences and pairs
+        evaluations = [
+            replace(evaluation, on=prefix_of(gathering.style) + evaluation.on)
+            for (gathering, _, _), (_, evaluation) in zip(gathered, tried, strict=True)
+        ]
+        return self._pack(draft, evaluations, [outputs for outputs, _ in tried])
 
     def paraphraser(self, given: Path) -> Pack:
         """The pack of a paraphraser, in the run's folder."""
         of = {"pairs": content_of(given), "most": self.settings.most, "test": self.settings.test}
         pairs = self.stages.made("pairs.jsonl", of, lambda path: write_given(given, self.settings, path))
-        draft = self._draft(
-            pairs,
-            Card(
-                self.name,
-                kind="paraphraser",
-                summary=self.settings.summary or "says the same in no style",
-                base=self._base,
-                paraphraser="",
-                sources=(given.name,),
-                licence=self.settings.licence,
-                command=self.command,
-            ),
-        )
-        inputs = [{"id": each["id"], "text": each["text"]} for each in _of_split(pairs, "test")]
+        card = replace(self._card("says the same in no style", (given.name,)), kind="paraphraser", paraphraser="")
+        draft = self._draft(pairs, card)
+        inputs = [{"id": each["id"], "text": each["text"]} for each in of_split(pairs, "test")]
         work = partial(ParaphraseOutputs, str(draft.folder), self.settings.engine)
         outputs = self._outputs(
-            inputs[: self._budget.tested(self.settings.test)], {"pack": content_of(draft.folder)}, work
+            "", inputs[: self._budget.tested(self.settings.test)], {"pack": content_of(draft.folder)}, work
         )
         on = f"held-out texts of {given.name}"
-        return self._pack(draft, self._evaluation(outputs, on, None, paraphrase_metrics()), outputs)
+        return self._pack(draft, [self._evaluation("", outputs, on, None, paraphrase_metrics())], [outputs])
 
     @property
     def _budget(self) -> Budget:
@@ -136,74 +148,46 @@ class Course:
 
     @property
     def _base(self) -> str:
-        if self.settings.kind == "style":
-            return self._paraphraser.card.base
-        return self.settings.base or DEFAULT_BASE
+        if self.settings.kind == "paraphraser":
+            return self.settings.base or DEFAULT_BASE
+        return self._paraphraser.card.base
 
-    def _sentences(self, texts: Texts) -> Path:
-        settings = self.settings
-        of: dict[str, Any] = {"most": settings.most, "test": settings.test, "seed": settings.seed}
-        if isinstance(texts, StyleSources):
-            return self.stages.made(
-                "sentences.jsonl",
-                of | {"sources": to_dict(texts)},
-                lambda path: write_of_recipe(texts, settings, path),
-            )
-        of |= {"files": [content_of(file) for file in texts], "corpus": settings.corpus}
-        return self.stages.made("sentences.jsonl", of, lambda path: write_own(texts, self.name, settings, path))
-
-    def _paraphrases(self, sentences: Path) -> Path:
-        """The sentences paraphrased, or as many as there is time for."""
-        of = {"sentences": content_of(sentences), "paraphraser": self._paraphraser.card.sha256}
-        most: dict[str, int] = {"test": self._budget.tested(self.settings.test)}
-        if self.settings.minutes is not None:
-            of_plan = of | {"minutes": self.settings.minutes}
-            plan = self.stages.made("plan.json", of_plan, lambda path: self._plan(sentences, path))
-            most |= json.loads(plan.read_text(encoding="utf-8"))
-        records = [
-            record for split in ("test", "valid", "train") for record in _of_split(sentences, split)[: most.get(split)]
-        ]
-        work = partial(Paraphrase, str(self._paraphraser.folder), self.settings.engine)
-        return self.stages.made(
-            "paraphrases.jsonl",
-            of | {"most": most},
-            lambda path: self._job(work, records, path, "paraphrasing", of),
-            leaves=["paraphrases.jsonl.job"],
+    def _gathering(self, style: str, folder: str = "", share: float = 1.0) -> Gathering:
+        """The stages up to the pairs; when they are done, so large a share of the time for paraphrasing is spent."""
+        budget = replace(self._budget, share=share)
+        return Gathering(
+            style, self.settings, self._paraphraser, budget, self.stages, self.jobs, self.shown, self.say, folder
         )
 
-    def _plan(self, sentences: Path, path: Path) -> None:
-        """How many sentences of each split there is time to paraphrase."""
-        train = _of_split(sentences, "train")
-        texts = [record["text"] for record in train if "paraphrase" not in record]
-        each = seconds_a_sentence(self._paraphraser.folder, self.settings.engine, texts)
-        plan = self._budget.split(self._budget.sentences(each, self.stages.spent) or 0, self.settings.test)
-        if plan["train"] < len(train):
-            self.say(f"there is time for {plan['train']:,} of {len(train):,} sentences ({each:.2f} seconds each)")
-        _write_json(path, plan)
-
-    def _pairs(self, paraphrases: Path) -> Path:
-        names = ("min_similarity", "min_length", "max_length")
-        of = {"paraphrases": content_of(paraphrases), **{name: getattr(self.settings, name) for name in names}}
-        pairs = self.stages.made("pairs.jsonl", of, lambda path: write_pairs(paraphrases, self.settings, path))
-        dropped = faults_of(read_records(pairs.with_name(DROPPED)))
-        why = ", ".join(f"{fault} {count:,}" for fault, count in dropped.items())
-        self.say(f"{len(_of_split(pairs, 'train')):,} training pairs (dropped: {why or 'none'})")
-        return pairs
+    def _card(self, summary: str, sources: tuple[str, ...]) -> Card:
+        """What is known before anything is learned."""
+        return Card(
+            self.name,
+            summary=self.settings.summary or summary,
+            base=self._base,
+            paraphraser=self._paraphraser.card.name if self.settings.kind != "paraphraser" else "",
+            sources=sources,
+            licence=self.settings.licence,
+            command=self.command,
+        )
 
     def _draft(self, pairs: Path, card: Card) -> Pack:
         """The tuned base as a pack without scores."""
         settings = self.settings
         of: dict[str, Any] = {"pairs": content_of(pairs), "tuning": to_dict(tune_settings(settings, self._base, None))}
-        minutes = None
+        minutes, base = None, self._base
         if settings.minutes is not None:
             # Decided once: a run that goes on after a kill keeps to it.
             time = self.stages.made(
                 "time.json",
                 of | {"minutes": settings.minutes},
-                lambda path: _write_json(path, {"training": self._budget.training(self.stages.spent)}),
+                lambda path: write_json(path, {"training": self._budget.training(self.stages.spent)}),
             )
             minutes = json.loads(time.read_text(encoding="utf-8"))["training"]
-        tuning = tune_settings(settings, self._base, minutes)
+        if base == LSTM:
+            of |= {"lstm": settings.lstm}
+            base = str(self.stages.made("untrained", of, lambda path: write_lstm(pairs, settings, path)))
+        tuning = replace(tune_settings(settings, self._base, minutes), base=base)
 
         def make(path: Path) -> None:
             write_draft(
@@ -218,65 +202,66 @@ class Course:
             self.say(f"there was time to see {seen:.0%} of the pairs: more --minutes make a better pack")
         return draft
 
-    def _judge(self, pairs: Path, *, may_be_known: bool) -> str | Path:
-        """The judge of the style: one of the set `report` where a style of a recipe has one, else a new one."""
+    def _tried(
+        self, gathering: Gathering, sentences: Path, pairs: Path, draft: Pack, to: str, *, may_be_known: bool
+    ) -> tuple[Path, Evaluation]:
+        """What a draft writes of held-out sentences in one style, which it is asked for as `to`, and its scores."""
+        folder = gathering.folder
+        judges = style_metrics(self._judge(gathering.style, folder, pairs, may_be_known=may_be_known))
+        inputs, on = gathering.tried(sentences, pairs)
+        of = {"pack": content_of(draft.folder), "paraphraser": self._paraphraser.card.sha256}
+        work = partial(Rewrite, to, str(self._paraphraser.folder), self.settings.engine)
+        outputs = self._outputs(folder, inputs, of, work)
+        return outputs, self._evaluation(folder, outputs, on, gathering.style, judges)
+
+    def _judge(self, style: str, folder: str, pairs: Path, *, may_be_known: bool) -> str | Path:
+        """The judge of a style: one of the set `report` where a style of a recipe has one, else a new one."""
         kind, most, seed = self.settings.judge, self._budget.judged(), self.settings.seed
         if may_be_known:
             try:
-                return judge_of([self.name], part="report", kind=kind).card.name
+                return judge_of([style], part="report", kind=kind).card.name
             except UsageError:
-                self.say(f"no judge knows {self.name}: one is trained")
+                self.say(f"no judge knows {style}: one is trained")
         of = {"pairs": content_of(pairs), "kind": kind, "most": most, "seed": seed}
         records = list(read_records(pairs))
-        return self.stages.made("judge", of, lambda path: train_judge(self.name, records, kind, most, seed, path))
+        return self.stages.made(f"{folder}judge", of, lambda path: train_judge(style, records, kind, most, seed, path))
 
-    def _tried(self, sentences: Path, pairs: Path) -> tuple[list[Record], str]:
-        """What is rewritten to see what the pack is worth, and what that is in words."""
-        most = self._budget.tested(self.settings.test)
-        if foreign := _of_split(sentences, "try")[:most]:
-            return foreign, "test sentences of other styles"
-        held = [{"id": each["id"], "text": each["paraphrase"]} for each in _of_split(pairs, "test")][:most]
-        if not held:
-            raise InputError(f"no held-out sentence of {self.name} is left to try the pack on; give more sentences")
-        return held, "paraphrases of held-out sentences"
-
-    def _outputs(self, inputs: Sequence[Record], of: dict[str, Any], work: Any) -> Path:
+    def _outputs(self, folder: str, inputs: Sequence[Record], of: dict[str, Any], work: Any) -> Path:
         of = {**of, "inputs": [record["text"] for record in inputs], "engine": self.settings.engine}
         return self.stages.made(
-            "outputs.jsonl",
+            f"{folder}outputs.jsonl",
             of,
-            lambda path: self._job(work, inputs, path, "rewriting", of),
-            leaves=["outputs.jsonl.job"],
+            lambda path: done_by_job(work, inputs, path, self.jobs, "rewriting", of, self.shown),
+            leaves=[f"{folder}outputs.jsonl.job"],
         )
 
-    def _evaluation(self, outputs: Path, on: str, target: str | None, judges: Sequence[Metric]) -> Evaluation:
+    def _evaluation(
+        self, folder: str, outputs: Path, on: str, target: str | None, judges: Sequence[Metric]
+    ) -> Evaluation:
         of = {"outputs": content_of(outputs), "judges": [judge.signature() for judge in judges], "on": on}
 
         def make(path: Path) -> None:
             made = evaluated(_written(outputs), on, target, judges, self.scorer)
-            _write_json(path, to_dict(made))
+            write_json(path, to_dict(made))
 
-        path = self.stages.made("evaluation.json", of, make)
+        path = self.stages.made(f"{folder}evaluation.json", of, make)
         return from_dict(Evaluation, json.loads(path.read_text(encoding="utf-8")), where=str(path))
 
-    def _pack(self, draft: Pack, evaluation: Evaluation, outputs: Path) -> Pack:
+    def _pack(self, draft: Pack, evaluations: Sequence[Evaluation], outputs: Sequence[Path]) -> Pack:
         """The draft with what it is worth, and with samples: the first of the held-out ones, whose order is chance."""
         samples = tuple(
-            Sample(each["input"], each.get("paraphrase", ""), each["output"]) for each in _written(outputs)[:_SAMPLES]
+            Sample(each["input"], each.get("paraphrase", ""), each["output"])
+            for file in outputs
+            for each in _written(file)[: -(-_SAMPLES // len(outputs))]
         )
-        card = replace(draft.card, evaluations=(evaluation,), samples=samples)
+        card = replace(draft.card, evaluations=tuple(evaluations), samples=samples)
 
         def make(path: Path) -> None:
             with writing_to(path):
-                path.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(draft.adapter, path / ADAPTER_FILE)
+                shutil.copytree(draft.folder, path, dirs_exist_ok=True)
             write_card(card, path)
 
         return read_pack(self.stages.made("pack", {"card": to_dict(card)}, make))
-
-    def _job(self, work: Any, records: Sequence[Record], path: Path, what: str, identity: dict[str, Any]) -> None:
-        jobs = replace(self.jobs, shard_size=_SHARD, on_error="stop")
-        run_job(work, records, path, settings=jobs, identity=identity, what=what, total=len(records), shown=self.shown)
 
 
 def _told(texts: Texts) -> tuple[str, tuple[str, ...]]:
@@ -286,17 +271,6 @@ def _told(texts: Texts) -> tuple[str, tuple[str, ...]]:
     return "", tuple(Path(file).name for file in texts)
 
 
-def _of_split(file: Path, split: str) -> list[Record]:
-    return [record for record in read_records(file) if record["split"] == split]
-
-
 def _written(outputs: Path) -> list[Record]:
     """Output records; a reader calls one of their fields `text`."""
     return [{**record, "output": record["text"]} for record in read_records(outputs, text_column="output")]
-
-
-def _write_json(path: Path, values: dict[str, Any]) -> None:
-    whole = path.with_name(f".{path.name}.{os.getpid()}")
-    with writing_to(path):
-        whole.write_text(json.dumps(values, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-        os.replace(whole, path)

@@ -7,6 +7,7 @@ scorecard.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -128,7 +129,8 @@ def evaluated(
 def _scores(card: Scored, names: Mapping[str, str]) -> dict[str, Score]:
     found: dict[str, Score] = {}
     for name, called in names.items():
-        if name in card and called not in found:
+        # Kendall's tau is no number where no two texts share words: a score that is none is not told.
+        if name in card and called not in found and not math.isnan(card[name]):
             low, high = card.interval(name)
             found[called] = Score(*(round(float(each), 4) for each in (card[name], low, high)))
     return found

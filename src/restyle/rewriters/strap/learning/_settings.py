@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from restyle.errors import SettingsError
 from restyle.lm.adapters import Precision
-from restyle.rewriters.strap._pack import DEFAULT_PARAPHRASER, Kind
+from restyle.rewriters.strap._pack import DEFAULT_PARAPHRASER, LSTM, Kind
 from restyle.settings import setting
 
 # The base model where neither the settings nor a paraphraser name one.
@@ -20,14 +20,21 @@ MOST_OWN = 50_000
 class LearnSettings:
     """What is learned, from how much, for how long."""
 
-    kind: Kind = setting("style", "what is learned: a style, or a paraphraser that takes styles out")
-    base: str | None = setting(None, f"the base model; that of the paraphraser, or {DEFAULT_BASE}, when not given")
+    kind: Kind = setting(
+        "style", "what is learned: a style, several in one model, or a paraphraser that takes styles out"
+    )
+    styles: tuple[str, ...] = setting((), "for multi: which styles of the recipe, several; all, when not given")
+    base: str | None = setting(
+        None, f"the base model, or {LSTM} for none; that of the paraphraser, or {DEFAULT_BASE}, when not given"
+    )
     paraphraser: str = setting(DEFAULT_PARAPHRASER, "the paraphraser that takes the style out: a pack or its folder")
     minutes: float | None = setting(
         None, "time for everything together; as long as it takes, when not given", minimum=0.1
     )
     epochs: float = setting(3.0, "how often every pair is seen, where the time allows", minimum=0.01)
-    rank: int = setting(32, "rank of the adapter: larger learns more, and makes a larger pack", minimum=1)
+    rank: int = setting(
+        32, "rank of the adapter: larger learns more, and makes a larger pack; 0 tunes all weights", minimum=0
+    )
     precision: Precision = setting("int8", "how the weights are stored; int8 takes half the place")
     most: int | None = setting(
         None,
@@ -47,6 +54,7 @@ class LearnSettings:
     licence: str = setting("", "the licence of the sentences, for the card")
     corpus: dict[str, Any] = setting({}, "how text files are read (`restyle corpora build`)")
     training: dict[str, Any] = setting({}, "more of how the base is tuned: batch_size, learning_rate, patience …")
+    lstm: dict[str, Any] = setting({}, f"of the base {LSTM}: vocabulary, width, layers, dropout")
 
     def __post_init__(self) -> None:
         if self.min_length >= self.max_length:

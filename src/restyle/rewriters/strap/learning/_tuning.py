@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from restyle.lm.bases import base_hash
 from restyle.lm.training import TuneSettings
-from restyle.records import Record
-from restyle.rewriters.strap._pack import ADAPTER_FILE, Card, Pack, write_card
+from restyle.records import Record, read_records, writing_to
+from restyle.rewriters.strap._pack import ADAPTER_FILE, LSTM, MODEL_FOLDER, Card, Pack, write_card
 from restyle.rewriters.strap.learning._settings import LearnSettings
 from restyle.settings import from_dict, to_dict
 
@@ -17,14 +18,30 @@ from restyle.settings import from_dict, to_dict
 _TOLD = ("rank", "epochs", "batch_size", "learning_rate", "seed")
 # More dev sentences would cost minutes at every evaluation and decide nothing.
 _MOST_DEV = 500
+# Where all weights are tuned: STRAP's, and one for weights that know nothing.
+_WHOLE_RATE, _LSTM_RATE = 5e-5, 1e-3
 
 
 def tune_settings(settings: LearnSettings, base: str, minutes: float | None) -> TuneSettings:
     """How the base is tuned; SettingsError names what the table `training` cannot hold."""
-    own = {"epochs": settings.epochs, "rank": settings.rank, "seed": settings.seed, **settings.training}
+    own: dict[str, Any] = {"epochs": settings.epochs, "rank": settings.rank, "seed": settings.seed}
+    if base == LSTM:
+        own |= {"rank": 0, "learning_rate": _LSTM_RATE}
+    elif not settings.rank:
+        own |= {"learning_rate": _WHOLE_RATE}
+    own |= settings.training
     if minutes is not None:
         own["minutes"] = minutes
     return from_dict(TuneSettings, {**own, "base": base}, where="training")
+
+
+def write_lstm(pairs: Path, settings: LearnSettings, folder: Path) -> None:
+    """The LSTM that is about to learn the pairs: it knows their subwords, and nothing else."""
+    from restyle.nets.lstm import LstmSettings, write_untrained
+
+    train = [record for record in read_records(pairs) if record["split"] == "train"]
+    texts = [text for record in train for text in (record["text"], record["paraphrase"])]
+    write_untrained(texts, from_dict(LstmSettings, settings.lstm, where="lstm"), settings.seed, folder)
 
 
 def write_draft(
@@ -38,7 +55,7 @@ def write_draft(
     shown: bool | None,
     say: Callable[[str], None],
 ) -> Pack:
-    """Tune a base on the pairs, and write adapter and card into a folder.
+    """Tune a base on the pairs, and write adapter, or the whole model, and card into a folder.
 
     A style is the way from paraphrase to sentence, a paraphraser the way from text to paraphrase. What an unfinished
     training needs to go on lies in `unfinished`.
@@ -46,7 +63,7 @@ def write_draft(
     from restyle.lm.training import Pairs, tune
     from restyle.nets.device import hardware
 
-    before, after = ("paraphrase", "text") if card.kind == "style" else ("text", "paraphrase")
+    before, after = ("text", "paraphrase") if card.kind == "paraphraser" else ("paraphrase", "text")
 
     def of(split: str, most: int | None = None) -> Pairs:
         records = [record for record in pairs if record["split"] == split][:most]
@@ -54,10 +71,12 @@ def write_draft(
 
     train = of("train")
     tuned = tune(train, of("valid", _MOST_DEV), unfinished, tuning, what=f"learning {card.name}", shown=shown, log=say)
-    if tuned.adapter is None:
-        raise AssertionError("LearnSettings asks for a rank of one or more")
-    tuned.adapter.save(folder / ADAPTER_FILE, settings.precision)
+    if tuned.adapter is not None:
+        tuned.adapter.save(folder / ADAPTER_FILE, settings.precision)
+    else:
+        with writing_to(folder):
+            shutil.copytree(tuned.folder, folder / MODEL_FOLDER, dirs_exist_ok=True)
     told: dict[str, Any] = {key: value for key, value in to_dict(tuning).items() if key in _TOLD}
     facts = {"settings": told | {"steps": tuned.steps}, "sentences": len(train), "dev_loss": round(tuned.dev_loss, 4)}
-    made = {"base_sha256": base_hash(tuning.base), "max_subwords": tuning.max_subwords, "made_on": hardware()}
+    made = {"base_sha256": base_hash(card.base), "max_subwords": tuning.max_subwords, "made_on": hardware()}
     return write_card(from_dict(Card, {**to_dict(card), **facts, **made}), folder)

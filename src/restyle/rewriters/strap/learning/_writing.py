@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from restyle.lm.decoding import Decoding, open_engine
+from restyle.lm.decoding import Decoding
 from restyle.records import Record
 from restyle.rewriters._base import Request
 from restyle.rewriters.strap import _guard
@@ -78,10 +78,7 @@ class ParaphraseOutputs:
 
 def writer_of(pack: Pack, engine: str) -> Writer:
     """One stage of STRAP as a pack writes it, with the engine that rewriting finds in the cache too."""
-    mix = Mix(((pack, 1.0),))
-    opened = open_engine(
-        pack.card.base, lambda: mix.adapter(None, 1.0), identity=mix.identity(None, 1.0), engine=engine
-    )
+    opened = Mix(((pack, 1.0),)).engine(None, 1.0, engine)
     return Writer(opened, opened.format(pack.card.max_subwords))
 
 
