@@ -206,6 +206,21 @@ def test_congress_is_split_by_date(tmp_path):
     assert "gender" not in next(corpus.records("republican", "valid"))
 
 
+def test_congress_is_told_by_gender_too(tmp_path):
+    header = "date\tparty\tgender\tchamber\ttext"
+    for party in "DR":
+        write(tmp_path, f"congress_{party}.tsv.gz", header,
+              f"2020-01-01\t{party}\tF\thouse\tSaid by a woman of {party}, at some length.",
+              f"2020-01-02\t{party}\t\thouse\tSaid by nobody knows whom.")  # fmt: skip
+    corpus = load("congress", tmp_path)
+    assert corpus.sentences("female", "train") == [f"Said by a woman of {each}, at some length." for each in "DR"]
+    assert corpus.sentences("male", "train") == []
+    records = list(corpus.records("female", "train"))
+    assert [(each["id"], each["party"]) for each in records] == [
+        ("congress/train/female/D/2", "D"), ("congress/train/female/R/2", "R"),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("marked", "plain"),
     [

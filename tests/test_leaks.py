@@ -78,6 +78,7 @@ TRAINED = [
     ("cds", "poetry", "poetry"),
     ("cola", "unacceptable", None),
     ("congress", "democrat", None),
+    ("congress", "female", None),
     ("formality", "informal", None),
     ("plays36", "shakespeare", "shakespeare"),
     ("politeness", "polite", None),

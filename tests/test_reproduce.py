@@ -13,7 +13,7 @@ from restyle.cli import main
 from restyle.cli._recipe import read_recipe
 from restyle.records import read_records, write_records
 
-RECIPES = sorted((Path(__file__).parent.parent / "recipes" / "strap").glob("*.toml"))
+RECIPES = sorted((Path(__file__).parent.parent / "recipes").glob("*/*.toml"))
 HEAD = 'title = "toy"\n[values]\nmetrics = "copy-rate"\n'
 STEP = """
 [[step]]

@@ -45,7 +45,7 @@ def learn(
     return learning.learn(
         files,
         name=name,
-        scorer=_scored,
+        scorer=scored,
         recipe=recipe,
         pairs=pairs,
         output=output,
@@ -58,6 +58,6 @@ def learn(
     )
 
 
-def _scored(outputs: Sequence[str], inputs: Sequence[str], target: str | None, metrics: Sequence[Metric]) -> Scorecard:
+def scored(outputs: Sequence[str], inputs: Sequence[str], target: str | None, metrics: Sequence[Metric]) -> Scorecard:
     """The scorecard without baselines: COPY and its like are for comparing systems."""
     return score(outputs, inputs=inputs, target=target, metrics=metrics, settings=ScoreSettings(baselines=False))

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from restyle.rewriters.strap._pack import Kind
 
 
+# Steps in which judges, or attackers, have a say.
+_JUDGED = ("score", "compare", "obfuscate", "privacy")
+
+
 def done(recipe: Recipe, folder: Path, say: Callable[[str], None]) -> None:
     """Do every step whose inputs have changed since it was done; a step that was killed goes on."""
     with Stages(folder, say) as stages:
@@ -83,7 +87,7 @@ def _installed(kind: Kind) -> dict[str, str]:
 
 def _packs_of(step: Step, words: Sequence[str]) -> dict[str, str]:
     """The packs that have a part in a step: those that it names, and the paraphrasers, which need not be named."""
-    if not step.run.startswith(("rewrite", "learn")):
+    if not step.run.startswith(("rewrite", "learn", "obfuscate", "privacy learn")):
         return {}
     styles = _installed("style")
     named = {part for word in words for part in word.replace(":", ",").split(",") if part in styles}
@@ -94,7 +98,7 @@ def _judges(step: Step) -> list[str]:
     """The judges that may have a say in the step."""
     from restyle.metrics.judges import cards
 
-    return sorted(card.fingerprint for card in cards().values()) if step.run.startswith(("score", "compare")) else []
+    return sorted(card.fingerprint for card in cards().values()) if step.run.startswith(_JUDGED) else []
 
 
 def _do(step: Step, folder: Path, output: Path) -> None:

@@ -19,6 +19,8 @@ for _name, _target, _summary in (
     ("reproduce", "reproduce:reproduce", "Reproduce a published experiment from its recipe, and print its tables."),
     ("study", "study:app", "Judging by people: draw a sample, run the study, make the tables."),
     ("judge", "judge:app", "Judges of style and fluency: list them, look into one, train your own."),
+    ("obfuscate", "obfuscate:obfuscate", "Rewrite text so that it no longer tells who wrote it."),
+    ("privacy", "privacy:app", "Privacy: what texts give away of their authors, before and after rewriting."),
     ("filter", "filter:filter_pairs", "Keep the paraphrase pairs that say the same thing in other words."),
     ("pairs", "pairs:app", "Paraphrase pairs: build a training set, or measure one."),
     ("similarity", "similarity:app", "Similarity of meaning: score pairs, or train the model that does."),

@@ -40,7 +40,7 @@ def ls(format: FormatOption = TableFormat.text) -> None:
 @app.command("info")
 def info(
     name: Annotated[str, typer.Argument(help="A judge, as `restyle judge ls` names it, or its folder.")],
-    words: Annotated[int, typer.Option(help="Of a linear judge, so many of the heaviest words of each label.")] = 10,
+    words: Annotated[int, typer.Option(help="Of a linear one or an attacker, so many of the heaviest words.")] = 10,
     format: FormatOption = TableFormat.text,
 ) -> None:
     """Say what a judge is made of and how often it is right; of a linear one, by which words it tells.
@@ -49,7 +49,7 @@ def info(
     restyle judge info shakespeare-report
     restyle judge info shakespeare-linear-report --words 20
     """
-    from restyle.metrics.judges import LinearJudge, load_judge
+    from restyle.metrics.judges import LinearJudge, WordJudge, load_judge
     from restyle.settings import to_dict
 
     judge = load_judge(name)
@@ -61,7 +61,7 @@ def info(
         )
         facts[f"{split} MCC"] = f"{result['mcc']:.3f}"
         facts[f"{split} confusion"] = "; ".join(" ".join(map(str, row)) for row in result["confusion"])
-    if isinstance(judge, LinearJudge):
+    if isinstance(judge, (LinearJudge, WordJudge)):
         for label in judge.card.labels:
             facts[f"words of {label}"] = "  ".join(word for word, _ in judge.model.top(label, words))
     show([{"what": key, "is": _told(value)} for key, value in facts.items() if value not in ("", {}, [])], format)
@@ -74,8 +74,8 @@ def train(
         list[str] | None, typer.Option("--corpus", help="CORPUS, CORPUS/STYLE or CORPUS/STYLE=LABEL; several.")
     ] = None,
     settings: Annotated[Path | None, typer.Option("--settings", help="A TOML file with any of the settings.")] = None,
-    kind: Annotated[str | None, typer.Option(help="network, or linear.")] = None,
-    task: Annotated[str | None, typer.Option(help="style, or fluency.")] = None,
+    kind: Annotated[str | None, typer.Option(help="network, linear, or words (an attacker).")] = None,
+    task: Annotated[str | None, typer.Option(help="style, fluency, or attribute.")] = None,
     part: Annotated[str | None, typer.Option("--set", help="select, or report.")] = None,
     share: Annotated[float | None, typer.Option(help="Share of the sentences that the set select gets.")] = None,
     limit: Annotated[int | None, typer.Option(help="Training sentences of each source at most.")] = None,
@@ -91,6 +91,11 @@ def train(
     beside: Annotated[str | None, typer.Option(help="A linear judge whose probabilities are multiplied in.")] = None,
     start: Annotated[str | None, typer.Option(help="The folder of a network judge to go on from.")] = None,
     alias: Annotated[list[str] | None, typer.Option(help="Another name of a label: NAME=LABEL; several.")] = None,
+    counts: Annotated[
+        list[str] | None,
+        typer.Option("--counts", help="LABEL=TABLE/COLUMN: learn words from counts of them, not sentences; several."),
+    ] = None,
+    l2: Annotated[float | None, typer.Option(help="The penalty on the weights of words.")] = None,
     with_: Annotated[
         list[str] | None, typer.Option("--with", help="network.KEY=VALUE or training.KEY=VALUE; several.")
     ] = None,
@@ -106,6 +111,7 @@ def train(
     restyle judge train plays --corpus shakespeare
     restyle judge train noir --corpus noir/noir --corpus books/modern_plain=plain --with training.epochs=3
     restyle judge train plays --corpus shakespeare --with network.base=roberta-large
+    restyle judge train politics --corpus congress --kind words --task attribute --set select
     """
     from restyle.assets import cache_home
     from restyle.metrics.training import JudgeSettings, train_judge
@@ -126,6 +132,8 @@ def train(
         "beside": beside,
         "start": start,
         "aliases": _table(alias, "--alias") if alias else None,
+        "counts": _table(counts, "--counts") if counts else None,
+        "l2": l2,
     }
     chosen = _tables_of(with_)
     resolved = resolve(JudgeSettings, settings, {**flags, **chosen})

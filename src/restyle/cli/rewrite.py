@@ -54,11 +54,12 @@ def rewrite(
     flagged = Counter[str]()
     work = functools.partial(RewriteRecords, rewriter, settings, flagged)
     identity = {**to_dict(settings), "rewriter": rewriter.fingerprint(*settings.to)}
-    if streams.to_stdout and streams.job.shard_size == JobSettings().shard_size:
-        streams = replace(streams, job=replace(streams.job, shard_size=_SHARD_ON_STDOUT))
+    streams = in_small_shards(streams)
     try:
         if document:
-            _rewrite_document(streams, settings, work, identity)
+            if len(settings.to) > 1 or settings.explain:
+                raise UsageError("--document writes one document: name one style, and leave --explain out")
+            rewrite_document(streams, work, identity)
         elif streams.texts and streams.to_stdout:
             streams.run(functools.partial(_Lines, work, settings), what="rewriting", identity=identity, text="output")
         else:
@@ -66,9 +67,16 @@ def rewrite(
             streams.run(work, what="rewriting", identity=identity, text="output" if line_by_line else None)
     finally:
         if not settings.explain:
-            _say_what_was_flagged(flagged, "" if document else "; --explain says which")
+            say_what_was_flagged(flagged, "" if document else "; --explain says which")
     if not streams.to_stdout:
         save_beside(settings, streams.output)
+
+
+def in_small_shards(streams: Streams) -> Streams:
+    """The streams, printed as they come where they are printed."""
+    if streams.to_stdout and streams.job.shard_size == JobSettings().shard_size:
+        return replace(streams, job=replace(streams.job, shard_size=_SHARD_ON_STDOUT))
+    return streams
 
 
 class _Lines:
@@ -98,10 +106,8 @@ class _Lines:
 # --- documents -------------------------------------------------------------------------------------------------------
 
 
-def _rewrite_document(streams: Streams, settings: RewriteSettings, work: Any, identity: dict[str, Any]) -> None:
+def rewrite_document(streams: Streams, work: Any, identity: dict[str, Any]) -> None:
     """Rewrite the sentences of a document as a job, and put them into their places."""
-    if len(settings.to) > 1 or settings.explain:
-        raise UsageError("--document writes one document: name one style, and leave --explain out")
     document, output = _opened(streams), streams.output
     # A record that failed must not shift the others into wrong places.
     job = replace(streams.job, on_error="stop")
@@ -135,7 +141,7 @@ def _opened(streams: Streams) -> Document:
 # --- flags -----------------------------------------------------------------------------------------------------------
 
 
-def _say_what_was_flagged(flagged: Counter[str], advice: str) -> None:
+def say_what_was_flagged(flagged: Counter[str], advice: str) -> None:
     """Say on stderr what a plain answer cannot; a record says it itself."""
     kinds = Counter[str]()
     for flag, count in flagged.items():

@@ -15,6 +15,8 @@ from restyle.errors import InputError, RecordError
 from restyle.records import Record, opened_text
 
 _PARTIES = {"democrat": "D", "republican": "R"}
+_GENDERS = {"female": "F", "male": "M"}
+_FACTS = ("date", "party", "gender", "chamber")
 # The last 19 of 74 months are held out, about a tenth of the tweets in each split: a model is asked about a time it has
 # not seen. No tweet of a later split is older than one of an earlier.
 CONGRESS_VALID_FROM, CONGRESS_TEST_FROM = "2022-01-01", "2022-09-01"
@@ -31,15 +33,23 @@ def tweets(files: Files) -> Corpus:
 
 
 def congress(files: Files) -> Corpus:
-    """Tweets of members of the US Congress by party, split by date; `gender` and `chamber` where they are known."""
+    """Tweets of members of the US Congress by party, and again by gender where it is known, split by date.
 
-    def read(party: str, split: str) -> Iterator[Line]:
-        for row in files.rows(f"privacy/congress_{party}.tsv.gz"):
-            if _split_by_date(row["date"]) == split:
-                fields = {key: row[key] for key in ("date", "gender", "chamber") if row[key]}
-                yield Line(row["text"], row["source"], row["line"], fields=fields)
+    `party`, `gender` and `chamber` are told where they are known and the style does not say them.
+    """
 
-    return guarded("congress", {style: partial(read, party) for style, party in _PARTIES.items()}, SPLITS)
+    def read(column: str, sign: str, split: str) -> Iterator[Line]:
+        for party in _PARTIES.values():
+            for row in files.rows(f"privacy/congress_{party}.tsv.gz") if column != "party" or sign == party else ():
+                if row[column] == sign and _split_by_date(row["date"]) == split:
+                    fields = {key: row[key] for key in _FACTS if key != column and row[key]}
+                    # The line alone would name two tweets where a style has lines of both files.
+                    key = "" if column == "party" else f"{party}/{row['line']}"
+                    yield Line(row["text"], row["source"], row["line"], key, fields)
+
+    parties = {style: partial(read, "party", sign) for style, sign in _PARTIES.items()}
+    genders = {style: partial(read, "gender", sign) for style, sign in _GENDERS.items()}
+    return guarded("congress", parties | genders, SPLITS)
 
 
 def _split_by_date(date: str) -> str:

@@ -24,6 +24,7 @@ class Sequence2:
 
     ids: list[int]
     prompt: int
+    attribute: int | None = None  # whose the output is, where an objective asks
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -105,6 +105,8 @@ for _name, _target, _extra, _summary in (
     ("bleu", "translation:Bleu", "judge", "n-grams shared with the references, as sacrebleu counts them"),
     ("self-bleu", "translation:SelfBleu", "judge", "n-grams shared with the input, as sacrebleu counts them"),
     ("chrf", "translation:Chrf", "judge", "character n-grams shared with the references, as sacrebleu counts them"),
+    ("leak-gender", "leakage:LeakGender", None, "how surely an attacker guesses the author's gender: 0 not at all"),
+    ("leak-politics", "leakage:LeakPolitics", None, "how surely an attacker guesses the author's party: 0 not at all"),
     ("meteor", "translation:Meteor", "judge", "words and stems matched with the references, and their order"),
 ):
     metrics.add(_name, f"restyle.metrics.{_target}", _summary, extra=_extra)

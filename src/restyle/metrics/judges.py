@@ -3,6 +3,7 @@
     judge.toml            the card: what it tells apart, from what it learned, how often it is right, its hash
     adapter.safetensors   of a network: adapters over a base that all judges share
     linear.safetensors    of a linear judge: n-grams and their weights
+    words.safetensors     of an attacker: words and their weights (docs/privacy.md)
     README.md             the card for people
 
 Two sets were trained on sentences of which none is in both: `select` is to choose among candidates with, `report` to
@@ -26,18 +27,22 @@ from numpy.typing import NDArray
 import restyle
 from restyle.assets import cache_home
 from restyle.errors import Corrupt, InputError, UnknownName, UsageError, suggestion
+from restyle.nets.word_weights import WordWeights, tokens_of
 from restyle.records import writing_to
 from restyle.settings import from_dict, read_toml, to_dict
 from restyle.text.clean import clean
 
 CARD_FILE = "judge.toml"
-WEIGHTS_FILES = {"network": "adapter.safetensors", "linear": "linear.safetensors"}
+WEIGHTS_FILES = {"network": "adapter.safetensors", "linear": "linear.safetensors", "words": "words.safetensors"}
 
 # Texts whose probabilities are kept; the oldest are not worth finding out.
 _MOST_KNOWN = 50_000
 
 Set = Literal["select", "report"]
 SETS: tuple[Set, ...] = ("select", "report")
+Kind = Literal["network", "linear", "words"]
+# What the labels are: a style, acceptable or not, or an attribute of who wrote (gender, politics, dialect).
+Task = Literal["style", "fluency", "attribute"]
 Floats = NDArray[np.float64]
 
 
@@ -59,8 +64,8 @@ class Card:
     """All that is known of a judge."""
 
     name: str
-    kind: Literal["network", "linear"]
-    task: Literal["style", "fluency"]
+    kind: Kind
+    task: Task
     part: Set
     labels: tuple[str, ...]
     aliases: dict[str, str] = field(default_factory=dict)  # other names for labels: those of other papers' files
@@ -74,6 +79,7 @@ class Card:
     command: str = ""
     first: str = ""  # the command that made the judge which it began as
     hardware: str = ""
+    l2: float | None = None  # of weights of words
     sha256: str = ""
 
     def label_of(self, style: str) -> str:
@@ -207,6 +213,22 @@ class LinearJudge(Judge):
         return found
 
 
+class WordJudge(Judge):
+    """A weight for each word: the attacker of privacy-aware rewriting."""
+
+    @cached_property
+    def model(self) -> WordWeights:
+        """The weights, which can be looked at (`model.top(label)`)."""
+        return WordWeights.load(self.folder / WEIGHTS_FILES["words"], self.card.labels)
+
+    def ready(self) -> None:
+        """Load the weights."""
+        _ = self.model
+
+    def _probabilities(self, texts: Sequence[str]) -> Floats:
+        return self.model.probabilities(map(tokens_of, texts))
+
+
 def bundled_folder() -> Path:
     """Where the judges are that come with restyle."""
     return Path(restyle.__file__).parent / "packs" / "judges"
@@ -231,7 +253,7 @@ def load_judge(named: str | Path, *, part: Set = "report") -> Judge:
     raise UnknownName("judge", str(named), folders)
 
 
-def judge_of(styles: Iterable[str], *, part: Set = "report", kind: Literal["network", "linear"] = "network") -> Judge:
+def judge_of(styles: Iterable[str], *, part: Set = "report", kind: Kind = "network") -> Judge:
     """The judge that tells these styles apart from the fewest others; UsageError names the styles that none knows."""
     wanted = list(dict.fromkeys(styles))
     fitting = [card for card in cards().values() if (card.task, card.part, card.kind) == ("style", part, kind)]
@@ -245,6 +267,12 @@ def judge_of(styles: Iterable[str], *, part: Set = "report", kind: Literal["netw
             "(or train one: restyle judge train)"
         )
     return load_judge(min(able, key=lambda card: (len(card.labels), card.name)).name)
+
+
+def judge_in(card: Card, folder: Path) -> Judge:
+    """The judge whose weights lie in a folder, as its card says what it is."""
+    kinds: dict[Kind, type[Judge]] = {"network": NetworkJudge, "linear": LinearJudge, "words": WordJudge}
+    return kinds[card.kind](card, folder)
 
 
 def read_card(folder: Path) -> Card:
@@ -290,4 +318,4 @@ def _loaded(folder: Path) -> Judge:
     card = read_card(folder)
     if sha256_of(card, folder) != card.sha256:
         raise Corrupt(f"the weights in {folder} are not those that its {CARD_FILE} names; train the judge again")
-    return NetworkJudge(card, folder) if card.kind == "network" else LinearJudge(card, folder)
+    return judge_in(card, folder)

@@ -157,6 +157,19 @@ for _name, _kind, _summary in (
     ("BASE", "OnBase", "packs learned on another base, such as strap-gpt2 (GPT2-sm), learned with --base"),
 ):
     systems.add(f"strap-{_name}", f"restyle.rewriters.strap:{_kind}", f"strap, Table 3: {_summary}", extra="local")
+systems.add("lexical", "restyle.rewriters.privacy:Lexical", "replaces the words that give an attribute away")
+systems.add(
+    "back-translation",
+    "restyle.rewriters.back_translation:BackTranslation",
+    "into another language and back: Apertium, or Marian models (Prabhumoye et al. 2018, Adelani et al. 2021)",
+)
+systems.add("paraphrase", "restyle.rewriters.privacy:Paraphrase", "the diverse paraphraser alone", extra="local")
+systems.add(
+    "risk-rerank",
+    "restyle.rewriters.privacy:RiskRerank",
+    "of many paraphrases the least telling for the least loss of meaning (after Xu et al. 2019, inferred objective)",
+    extra="local",
+)
 
 
 def load(named: str | Path, **options: Any) -> Rewriter:

@@ -50,7 +50,10 @@ class ByLength(Sampler[int]):
 
 
 def collate(sequences: Sequence[Sequence2]) -> dict[str, Tensor]:
-    """Numbers, mask and labels, (B, T) each; a label is the number itself where it is learned, else IGNORED."""
+    """Numbers, mask and labels, (B, T) each; a label is the number itself where it is learned, else IGNORED.
+
+    Where the sequences say whose they are, `attributes` (B,) does too.
+    """
     longest = max(map(len, sequences))
     ids = torch.zeros(len(sequences), longest, dtype=torch.long)
     mask = torch.zeros_like(ids)
@@ -60,4 +63,7 @@ def collate(sequences: Sequence[Sequence2]) -> dict[str, Tensor]:
         ids[row, :end] = torch.tensor(sequence.ids)
         mask[row, :end] = 1
         labels[row, sequence.prompt : end] = ids[row, sequence.prompt : end]
-    return {"input_ids": ids, "attention_mask": mask, "labels": labels}
+    made = {"input_ids": ids, "attention_mask": mask, "labels": labels}
+    if all(sequence.attribute is not None for sequence in sequences):
+        made["attributes"] = torch.tensor([sequence.attribute for sequence in sequences])
+    return made

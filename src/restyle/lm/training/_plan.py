@@ -102,7 +102,9 @@ def made_of(settings: TuneSettings, sequences: dict[str, list[Sequence2]], start
     digests = {f"{name} pairs": hashlib.blake2b(digest_size=16) for name in sequences}
     for name, found in sequences.items():
         for sequence in found:
-            digests[f"{name} pairs"].update(np.array([sequence.prompt, len(sequence), *sequence.ids], "<i8").tobytes())
+            whose = [] if sequence.attribute is None else [sequence.attribute]
+            row = np.array([sequence.prompt, len(sequence), *sequence.ids, *whose], "<i8")
+            digests[f"{name} pairs"].update(row.tobytes())
     begun = hashlib.blake2b(digest_size=16)
     for layer, factors in sorted(start.factors.items()) if start else ():
         begun.update(b"".join([layer.encode(), *(factor.tobytes() for factor in factors)]))

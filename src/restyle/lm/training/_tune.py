@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from restyle.lm.segments import with_segments, without_segments
 from restyle.lm.training._batches import collate
 from restyle.lm.training._callbacks import Progress, Stopping, has_converged
 from restyle.lm.training._loss import learn_outputs_alone
+from restyle.lm.training._objectives import Objective
 from restyle.lm.training._plan import Plan, made_of, steps_of
 from restyle.lm.training._settings import TuneSettings
 from restyle.lm.training._trainer import PairTrainer, Sequences, per_process, trainer_arguments
@@ -53,6 +54,7 @@ class Pairs:
 
     inputs: Sequence[str]
     outputs: Sequence[str]
+    attributes: Sequence[int] | None = None  # whose each output is, where an objective asks
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -65,11 +67,14 @@ def tune(
     settings: TuneSettings,
     *,
     start: Adapter | None = None,
+    objective: Objective | None = None,
     what: str = "learning",
     shown: bool | None = None,
     log: Callable[[str], None] = lambda line: None,
 ) -> Tuned:
     """Tune a base model until the dev pairs say stop; with `start`, an adapter that has learned already goes on.
+
+    An `objective` is added to the loss, in training and on the dev pairs alike.
 
     `folder` keeps the plan and the checkpoints: the same call resumes what was killed, and finds what was finished.
     Under `accelerate launch` each process makes the same call, and they share every step. UsageError when there is
@@ -89,12 +94,13 @@ def tune(
         if not found:
             raise UsageError(f"no {name} pair is left: each output must have 1 to {settings.max_subwords} subwords")
     sequences["dev"].sort(key=len)
-    learn_outputs_alone(loaded.model, collate(sequences["dev"][:1]))
-    model = _prepared(loaded.model, settings)
+    learn_outputs_alone(loaded.model, collate(sequences["dev"][:1]), objective)
+    modules = objective.prepare(loaded.model, format_) if objective else ()
+    model = _prepared(loaded.model, settings, modules)
     if start is not None:
         start.put_into(model)
     with processes.main_process_first(), writing_to(folder):
-        of = made_of(settings, sequences, start)
+        of = made_of(settings, sequences, start) | (objective.identity if objective else {})
         plan = Plan.of(folder, of, lambda: steps_of(model, sequences, settings))
         checkpoint = plan.checkpoint()
     seconds = None if settings.minutes is None else settings.minutes * 60 - (time.monotonic() - started)
@@ -123,20 +129,31 @@ def tune(
 
 
 def _fitting(format_: PairFormat, pairs: Pairs) -> list[Sequence2]:
-    return [found for found in format_.examples(pairs.inputs, pairs.outputs) if found is not None]
+    examples = format_.examples(pairs.inputs, pairs.outputs)
+    attributes: Sequence[int | None] = pairs.attributes or [None] * len(examples)
+    return [
+        found if whose is None else replace(found, attribute=whose)
+        for found, whose in zip(examples, attributes, strict=True)
+        if found is not None
+    ]
 
 
-def _prepared(model: Any, settings: TuneSettings) -> Any:
-    """The model as it is trained: under LoRA the frozen weights in the fastest numbers."""
+def _prepared(model: Any, settings: TuneSettings, modules: Sequence[str]) -> Any:
+    """The model as it is trained: under LoRA the frozen weights in the fastest numbers, and some modules whole."""
     model.config.use_cache = False
     if not settings.rank:
         return model.float()
     # alpha = 2 r: with it a learning rate found at one rank serves at others.
     config = LoraConfig(
-        r=settings.rank, lora_alpha=2 * settings.rank, lora_dropout=settings.dropout, target_modules="all-linear"
-    )
+        r=settings.rank, lora_alpha=2 * settings.rank, lora_dropout=settings.dropout, target_modules="all-linear",
+        modules_to_save=list(modules) or None, exclude_modules=list(modules) or None,
+    )  # fmt: skip
     with hushed():  # peft asks transformers in words that this is about to give up
-        return get_peft_model(model.to(fastest_type()), config)
+        adapted = get_peft_model(model.to(fastest_type()), config)
+    for weights in adapted.parameters():
+        if weights.requires_grad:  # what is trained whole would lose its steps in the fastest numbers
+            weights.data = weights.data.float()
+    return adapted
 
 
 def _train(trainer: PairTrainer, plan: Plan, checkpoint: Path | None, patience: int) -> None:

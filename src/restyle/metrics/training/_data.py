@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from restyle.corpora import Corpus, HeldOut, load
+from restyle.corpora import Corpus, HeldOut, load, rows
 from restyle.corpora.leaks import MIN_WORDS
 from restyle.errors import InputError, UnknownName, UsageError
 from restyle.metrics.judges import Set
@@ -22,6 +22,8 @@ from restyle.text.clean import clean
 _VALID_SHARE = 0.08
 # More would cost minutes after every epoch and decide nothing.
 _MOST_VALID = 1500
+# Of a table of counts: the word that stands for all others, and how often a word must have been counted.
+_OTHERS, _FEWEST_COUNTED = "OOV", 500
 
 
 @dataclass(frozen=True)
@@ -102,14 +104,15 @@ def gathered(sources: Sequence[Source], part: Set, *, share: float, limit: int |
             test.add(source.label, source.corpus.sentences(source.style, "test"))
     judged_by = _firsts(sources)
     for source in judged_by.values():
-        if source.corpus.has(source.style, "valid"):
+        if source.corpus.has(source.style, "valid") and _learned_from(source) == "train":
             valid.add(source.label, source.corpus.sentences(source.style, "valid")[:_MOST_VALID])
     apart = HeldOut(text for part_ in (valid, test) for texts in part_.texts.values() for text in texts)
     seen: set[str] = set()
     for source in sources:
-        if not source.corpus.has(source.style, "train"):
+        split = _learned_from(source)
+        if split is None:
             continue
-        texts = list(_fresh(source.corpus.sentences(source.style, "train"), apart, seen))
+        texts = list(_fresh(source.corpus.sentences(source.style, split), apart, seen))
         if source is judged_by[source.label] and source.label not in valid.texts:
             most = None if limit is None else round(_VALID_SHARE * limit)
             valid.add(source.label, [text for text in texts if _fraction(text, "valid") < _VALID_SHARE][:most])
@@ -146,6 +149,31 @@ def _of_set(texts: Iterable[str], part: Set, share: float) -> list[str]:
 def _drawn(texts: list[str], source: Source, limit: int | None, seed: int) -> list[str]:
     random.Random(f"{seed}/{source.corpus.name}/{source.style}").shuffle(texts)
     return texts[:limit]
+
+
+def _learned_from(source: Source) -> str | None:
+    """The split that is trained on: of a corpus without a train split the valid one, part of which is kept back."""
+    return next((split for split in ("train", "valid") if source.corpus.has(source.style, split)), None)
+
+
+def counts_of(named: Mapping[str, str], labels: Sequence[str]) -> dict[str, tuple[float, ...]]:
+    """How often each word is written by whom, from tables of counts: `twitteraae/white` by label.
+
+    UnknownName for a label that none of the corpora has, or a column that the table has not.
+    """
+    for label in named:
+        if label not in labels:
+            raise UnknownName("label", label, labels)
+    (table,) = {name.partition("/")[0] for name in named.values()}
+    columns = [named[label].partition("/")[2] for label in labels]
+    found: dict[str, tuple[float, ...]] = {}
+    for row in rows(table):
+        if not found and (unknown := [column for column in columns if column not in row]):
+            raise UnknownName(f"column of {table}", unknown[0], [key for key in row if key not in ("id", "text")])
+        # What is seldom written tells little, and a hundred thousand such words would be most of the file.
+        if row["text"] != _OTHERS and row["count"] >= _FEWEST_COUNTED:
+            found[row["text"]] = tuple(row["count"] * row[column] for column in columns)
+    return found
 
 
 def _firsts(sources: Sequence[Source]) -> dict[str, Source]:

@@ -18,17 +18,23 @@ def _lines(card: Card) -> Iterator[str]:
     yield f"# {card.name}"
     yield ""
     yield f"A judge of {card.task}: {', '.join(card.labels)}. Set: {card.part}."
+    if card.task == "attribute":
+        yield "An attacker: it guesses who wrote a text. It is there to measure what a text gives away."
     if card.part == "select":
         yield "It is there to choose among candidates; report with the judge of the set `report`."
     yield ""
     yield "| | |"
     yield "|---|---|"
     yield f"| trained on | {', '.join(card.corpora)} |"
-    yield f"| training sentences | {', '.join(f'{label} {count:,}' for label, count in card.sentences.items())} |"
+    if card.sentences:
+        yield f"| training sentences | {', '.join(f'{label} {count:,}' for label, count in card.sentences.items())} |"
     if card.kind == "network":
         yield f"| network | {', '.join(f'{key} {value}' for key, value in card.network.items())} |"
         if card.beside:
             yield f"| probabilities multiplied with | {card.beside} |"
+    elif card.kind == "words":
+        learned = "naive Bayes on counts of words" if card.l2 is None else f"logistic regression, L2 {card.l2:g}"
+        yield f"| model | a weight for each word: {learned} |"
     else:
         yield "| model | logistic regression on word and character n-grams |"
     if len(card.labels) == 2:

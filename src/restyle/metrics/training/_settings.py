@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from restyle.errors import UsageError
-from restyle.metrics.judges import Set
+from restyle.metrics.judges import Kind, Set, Task
+from restyle.nets.word_weights import L2
 from restyle.settings import from_dict, setting, to_dict
 
 
@@ -16,8 +17,10 @@ class JudgeSettings:
 
     name: str = setting("", "how the judge is called; its set is added to it")
     corpora: tuple[str, ...] = setting((), "corpus, corpus/style or corpus/style=label, several")
-    kind: Literal["network", "linear"] = setting("network", "a pretrained network, or n-grams and logistic regression")
-    task: Literal["style", "fluency"] = setting("style", "what the labels are")
+    kind: Kind = setting(
+        "network", "a pretrained network, n-grams and logistic regression, or weights of words (an attacker)"
+    )
+    task: Task = setting("style", "what the labels are; an attribute is of who wrote it")
     part: Set = setting("report", "the set: select (to choose outputs with) or report")
     share: float = setting(0.2, "share of the training sentences that the set select gets", minimum=0, maximum=1)
     limit: int | None = setting(None, "training sentences of each source at most", minimum=1)
@@ -34,6 +37,10 @@ class JudgeSettings:
         None, "a network judge of the same labels to go on from, by name or folder, instead of from its base"
     )
     aliases: dict[str, str] = setting({}, "other names for labels")
+    l2: float = setting(L2, "words: the penalty on their weights, on which the bins of Figure 3 hang", minimum=1e-6)
+    counts: dict[str, str] = setting(
+        {}, "words: learn from the counts of a table, CORPUS by label, such as twitteraae/aa, and from no sentence"
+    )
     network: dict[str, Any] = setting({}, "base, layers, rank, max_tokens")
     training: dict[str, Any] = setting({}, "epochs, batch_size, learning_rate, …")
 
@@ -42,13 +49,16 @@ class JudgeSettings:
             raise UsageError(f"the name {self.name!r} cannot name a folder; use letters, digits and hyphens")
         if not self.corpora:
             raise UsageError("name a corpus to learn from: --corpus shakespeare")
+        if self.counts and (self.kind != "words" or len(self.counts) < 2):
+            raise UsageError("counts are for --kind words, a table and its column for each of two labels or more")
         if self.broken and self.task != "fluency":
             raise UsageError("broken sentences are for a judge of fluency: --task fluency")
 
     @property
     def full_name(self) -> str:
         """Name, kind where it is not the usual one, and set."""
-        return "-".join([self.name, *(["linear"] if self.kind == "linear" else []), self.part])
+        usual = "words" if self.task == "attribute" else "network"
+        return "-".join([self.name, *([] if self.kind == usual else [self.kind]), self.part])
 
     def of_network(self) -> Any:
         """The checked settings of the network."""
@@ -68,11 +78,12 @@ class JudgeSettings:
         words += [f"--corpus {corpus}" for corpus in self.corpora]
         plain = to_dict(self)
         words += [f"--broken {corpus}" for corpus in self.broken]
-        for key in ("kind", "task", "share", "limit", "broken_limit", "measured", "seed", "beside", "start"):
+        for key in ("kind", "task", "share", "limit", "broken_limit", "measured", "seed", "beside", "start", "l2"):
             if key in plain and plain[key] != getattr(_DEFAULTS, key):
                 words.append(f"--{key.replace('_', '-')} {plain[key]}")
         words.append(f"--set {self.part}")
         words += [f"--alias {name}={label}" for name, label in self.aliases.items()]
+        words += [f"--counts {label}={column}" for label, column in self.counts.items()]
         words += [
             f"--with {table}.{key}={value}" for table in ("network", "training") for key, value in plain[table].items()
         ]

@@ -13,17 +13,17 @@ from restyle.metrics.judges import (
     WEIGHTS_FILES,
     Card,
     Judge,
-    LinearJudge,
-    NetworkJudge,
     Result,
+    judge_in,
     load_judge,
     sha256_of,
     write_card,
 )
-from restyle.metrics.training._data import JudgeData, Labelled, gathered, sources_of, with_broken
+from restyle.metrics.training._data import JudgeData, Labelled, counts_of, gathered, sources_of, with_broken
 from restyle.metrics.training._measures import measured
 from restyle.metrics.training._readme import readme
 from restyle.metrics.training._settings import JudgeSettings
+from restyle.nets.word_weights import WordWeights, tokens_of
 from restyle.records import writing_to
 
 
@@ -35,6 +35,8 @@ def train_judge(settings: JudgeSettings, folder: Path, *, shown: bool | None = N
     data = data_for(settings)
     if settings.kind == "linear":
         _train_linear(settings, data, folder)
+    elif settings.kind == "words":
+        _train_words(settings, data, folder)
     else:
         _train_network(settings, data, folder, shown)
     return carded(settings, data, folder)
@@ -65,15 +67,16 @@ def carded(settings: JudgeSettings, data: JudgeData, folder: Path, *, hardware: 
         aliases=dict(settings.aliases),
         network=_known(asdict(settings.of_network())) if settings.kind == "network" else {},
         beside=load_judge(settings.beside).card.fingerprint if settings.beside else "",
-        corpora=settings.corpora,
-        sentences=data.train.counts(),
+        corpora=tuple(settings.counts.values()) or settings.corpora,
+        sentences={} if settings.counts else data.train.counts(),
+        l2=settings.l2 if settings.kind == "words" and not settings.counts else None,
         seed=settings.seed,
         command=settings.command(),
         first=load_judge(settings.start).card.command if settings.start else "",
         hardware=_hardware(settings) if hardware is None else hardware,
     )
     card = replace(card, sha256=sha256_of(card, folder))
-    judge = _judge(card, folder)
+    judge = judge_in(card, folder)
     splits = {"valid": data.valid, "test": data.test}
     card = replace(card, results={name: _result(judge, part, settings) for name, part in splits.items()})
     write_card(card, folder)
@@ -88,6 +91,17 @@ def _train_linear(settings: JudgeSettings, data: JudgeData, folder: Path) -> Non
     labels = data.train.labels
     texts, numbers = data.train.columns(labels)
     NgramClassifier.fit(texts, numbers, labels, seed=settings.seed).save(folder / WEIGHTS_FILES["linear"])
+
+
+def _train_words(settings: JudgeSettings, data: JudgeData, folder: Path) -> None:
+    labels = data.train.labels
+    if settings.counts:
+        weights = WordWeights.from_counts(counts_of(settings.counts, labels), labels)
+    else:
+        texts, numbers = data.train.columns(labels)
+        weights = WordWeights.fit([tokens_of(text) for text in texts], numbers, labels, l2=settings.l2)
+        weights = weights.having_seen(texts)
+    weights.save(folder / WEIGHTS_FILES["words"])
 
 
 def _train_network(settings: JudgeSettings, data: JudgeData, folder: Path, shown: bool | None) -> None:
@@ -119,15 +133,11 @@ def _first(named: str, labels: Sequence[str]) -> Judge:
 
 
 def _hardware(settings: JudgeSettings) -> str:
-    if settings.kind == "linear":
+    if settings.kind != "network":
         return "CPU, float64"
     from restyle.nets.device import hardware
 
     return hardware()
-
-
-def _judge(card: Card, folder: Path) -> Judge:
-    return NetworkJudge(card, folder) if card.kind == "network" else LinearJudge(card, folder)
 
 
 def _result(judge: Judge, part: Labelled, settings: JudgeSettings) -> Result:

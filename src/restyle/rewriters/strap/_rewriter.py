@@ -82,7 +82,7 @@ class Strap(Rewriter):
         with progress_bar("rewriting", len(different), shown=request.progress) as advance:
             for start in range(0, len(different), size):
                 batch = different[start : start + size]
-                found |= zip(batch, _rewritten(batch, stages, request), strict=True)
+                found |= zip(batch, rewritten(batch, stages, request), strict=True)
                 advance(len(batch))
         return [found[text] for text in texts]
 
@@ -174,7 +174,7 @@ def base_hash_here(base: str) -> str:
     return base_hash(base)
 
 
-def _rewritten(texts: Sequence[str], stages: Stages, request: Request) -> Iterator[Rewrite]:
+def rewritten(texts: Sequence[str], stages: Stages, request: Request) -> Iterator[Rewrite]:
     """Each text taken apart, its sentences rewritten, and put together again."""
     apart = taken_apart(texts, stages.inverse.format.lengths, stages.inverse.longest_input)
     reasons = [_unfit(text, parts) for text, parts in zip(texts, apart, strict=True)]
