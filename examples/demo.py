@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 NOIR = Path(__file__).parent / "noir.txt"
-SENTENCE = "I have never seen such a beautiful morning in my life."
+SENTENCE = "You have lied to me, and I will never forgive you."
 
 COMMANDS = [
     "restyle corpora build {noir} --name noir --out noir --language any",
