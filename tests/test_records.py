@@ -461,6 +461,7 @@ class TestDocuments:
             ("a.md.gz", gzip.compress(b"word " * 1000)[:-20], "is cut off after line 0: the compressed file is inc"),
             ("a.md.gz", b"plain", "is no gzip file"),
         ],
+        ids=["binary", "latin-1", "truncated", "no archive"],
     )
     def test_what_is_no_document_is_told_in_one_line(self, tmp_path, name, data, problem):
         (tmp_path / name).write_bytes(data)
