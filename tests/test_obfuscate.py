@@ -3,6 +3,8 @@
 import functools
 import json
 import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -301,6 +303,12 @@ def test_an_interrupted_run_goes_on(inner, paraphraser, capfd, tmp_path, monkeyp
     assert not any(text in paraphraser.asked[done:] for text in lines[:12])
     assert len(list(read_records(tmp_path / "out.jsonl", text_column="output"))) == 21
     assert 'attribute = "gender"' in (tmp_path / "out.jsonl.settings.toml").read_text()
+
+
+def test_a_system_of_words_waits_for_no_network_to_be_imported():
+    said = "import sys, restyle.cli.obfuscate; print(*{'torch', 'transformers', 'sklearn'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"
 
 
 def test_the_work_can_be_sent_to_another_process(inner):
