@@ -134,7 +134,7 @@ class TestLists:
         column = text.splitlines()[0].index("what it is")
         assert all(line[column - 2 : column] == "  " for line in text.splitlines())
         _, markdown, _ = run(capfd, "systems", "--format", "markdown")
-        assert markdown.startswith("| system | what it is | extra |\n| --- | --- | --- |\n| copy |")
+        assert markdown.startswith("| system | what it is | extra |\n| --- | --- | --- |\n| back-translation |")
         _, latex, _ = run(capfd, "systems", "--format", "latex")
         assert latex.startswith("\\begin{tabular}{lll}\n\\toprule\nsystem & what it is & extra \\\\\n\\midrule\n")
 

@@ -120,9 +120,9 @@ def test_sampled_risk_prefers_what_leaks_less(toy_base: Path) -> None:
     optimiser = torch.optim.SGD(base.model.parameters(), lr=0.5)
     torch.manual_seed(0)
     # The same are drawn again, so that one step can be held against the next.
-    drawn = objective._drawn(base.model, [5, 6, 7])
-    assert len(drawn) == 4
-    objective._drawn = lambda model, prompt: drawn  # type: ignore[method-assign]
+    drawn, others = objective._drawn(base.model, [[5, 6, 7], [8, 9, 10, 11, 12]])
+    assert len(drawn) == len(others) == 4
+    objective._drawn = lambda model, prompts: [drawn] * len(prompts)  # type: ignore[method-assign]
     risks = []
     for _ in range(4):
         risk = extra(base, objective, few).mean()

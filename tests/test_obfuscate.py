@@ -3,7 +3,10 @@
 import functools
 import json
 import pickle
+import subprocess
+import sys
 
+import numpy as np
 import pytest
 
 pytest.importorskip("sklearn")
@@ -106,6 +109,20 @@ def test_a_near_word_takes_the_place_in_the_same_case(inner, monkeypatch):
     assert lexical.rewrite("the salon", "gender") == "the salon"
 
 
+def test_what_is_only_spelled_alike_is_not_near(inner):
+    class Alike:
+        def embed(self, texts):
+            return np.array([[1.0, 0.0]] * len(texts))
+
+    lexical = Lexical()
+    lexical.__dict__["_similarity"] = Alike()
+    words, vectors = ["husbandry", "partner", "stone"], np.array([[1.0, 0.0], [0.8, 0.6], [0.1, 0.9]])
+    lexical._tables[inner.card.fingerprint] = words, vectors
+    assert lexical._nearest("husband", inner) == "partner"
+    lexical._tables[inner.card.fingerprint] = words[::2], vectors[::2]
+    assert lexical._nearest("husband", inner) is None
+
+
 def test_near_words_give_nothing_away(inner):
     words, vectors = Lexical()._neutral(inner)
     assert len(words) == len(vectors)
@@ -175,8 +192,6 @@ def test_settings_that_cannot_be_are_refused():
 def test_an_unacceptable_rewrite_costs_what_it_loses(inner, monkeypatch):
     class Fluency:
         def score(self, batch):
-            import numpy as np
-
             return np.array([0.1 if "partner" in text else 0.9 for text in batch.outputs])
 
         def signature(self):
@@ -256,6 +271,18 @@ def test_what_is_under_the_limit_is_left_alone_and_what_cannot_be_brought_there_
     assert "flagged: still leaks (1)" in err
 
 
+def test_flags_are_those_of_the_rewrite_that_was_chosen(inner, paraphraser, capfd, monkeypatch):
+    ways = [Written("my husband never paid there", -0.1, True), Written("my partner paid there", -0.1, True)]
+    monkeypatch.setattr(Writer, "_ways", lambda self, text: ways)
+    command = ["obfuscate", "--attribute", "gender", "--explain", "my husband paid 7 there"]
+    _, out, _ = run_restyle(capfd, *command)
+    record = json.loads(out)
+    assert (record["output"], record["flags"]) == ("my partner paid there", ["lost: 7"])
+    monkeypatch.setattr(Writer, "_ways", lambda self, text: ways[:1])
+    _, out, _ = run_restyle(capfd, *command, "--system", "paraphrase")
+    assert json.loads(out)["flags"] == ["negation changed", "lost: 7"]
+
+
 def test_names_can_get_tags(inner, paraphraser, capfd):
     code, out, _ = run_restyle(
         capfd, "obfuscate", "--attribute", "gender", "--system", "copy", "--mask", "addresses", "ask @ann there"
@@ -301,6 +328,12 @@ def test_an_interrupted_run_goes_on(inner, paraphraser, capfd, tmp_path, monkeyp
     assert not any(text in paraphraser.asked[done:] for text in lines[:12])
     assert len(list(read_records(tmp_path / "out.jsonl", text_column="output"))) == 21
     assert 'attribute = "gender"' in (tmp_path / "out.jsonl.settings.toml").read_text()
+
+
+def test_a_system_of_words_waits_for_no_network_to_be_imported():
+    said = "import sys, restyle.cli.obfuscate; print(*{'torch', 'transformers', 'sklearn'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"
 
 
 def test_the_work_can_be_sent_to_another_process(inner):

@@ -69,7 +69,6 @@ def audit(
     elif format in (TableFormat.json, TableFormat.jsonl):
         weighed = {name: {word: round(weight, 3) for word, weight in top} for name, top in found.words.items()}
         _print_json({"attacks": attacks, "words": weighed, "notes": list(found.notes)})
-        return
     else:
         show(attacks, format)
         typer.echo()

@@ -157,7 +157,9 @@ for _name, _kind, _summary in (
     ("BASE", "OnBase", "packs learned on another base, such as strap-gpt2 (GPT2-sm), learned with --base"),
 ):
     systems.add(f"strap-{_name}", f"restyle.rewriters.strap:{_kind}", f"strap, Table 3: {_summary}", extra="local")
-systems.add("lexical", "restyle.rewriters.privacy:Lexical", "replaces the words that give an attribute away")
+systems.add(
+    "lexical", "restyle.rewriters.privacy:Lexical", "replaces the words that give an attribute away", extra="text"
+)
 systems.add(
     "back-translation",
     "restyle.rewriters.back_translation:BackTranslation",

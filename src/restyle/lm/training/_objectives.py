@@ -135,7 +135,7 @@ class SampledRisk:
         prompts = [
             row[: int(learned.int().argmax()) + 1].tolist() for row, learned in zip(step.ids, step.learned, strict=True)
         ]
-        drawn = [self._drawn(model, prompt) for prompt in prompts]  # B lists of different outputs
+        drawn = self._drawn(model, prompts)
         sequences = [
             Sequence2([*prompt, *ids, self._format.end], len(prompt))
             for prompt, several in zip(prompts, drawn, strict=True)
@@ -153,21 +153,25 @@ class SampledRisk:
             start += len(several)
         return self.alpha * torch.stack(risks)
 
-    def _drawn(self, model: Any, prompt: Sequence[int]) -> list[list[int]]:
-        """Different outputs drawn from the model as it is now, each up to its end."""
+    def _drawn(self, model: Any, prompts: Sequence[Sequence[int]]) -> list[list[list[int]]]:
+        """For each prompt, different outputs drawn from the model as it is now, each up to its end."""
+        width, end = max(map(len, prompts)), self._format.end
+        # Padded on the left, so that all outputs begin at one place.
+        ids = [[*[end] * (width - len(prompt)), *prompt] for prompt in prompts]
+        seen = [[*[0] * (width - len(prompt)), *[1] * len(prompt)] for prompt in prompts]
         was_training = model.training
         model.eval()
         with torch.no_grad():
             made = model.generate(
-                input_ids=torch.tensor([list(prompt)], device=model.device),
-                attention_mask=torch.ones(1, len(prompt), dtype=torch.long, device=model.device),
+                input_ids=torch.tensor(ids, device=model.device),
+                attention_mask=torch.tensor(seen, device=model.device),
                 do_sample=True, top_k=0, num_return_sequences=self.samples, use_cache=True,
-                max_new_tokens=self._format.max_subwords, eos_token_id=self._format.end, pad_token_id=self._format.end,
+                max_new_tokens=self._format.max_subwords, eos_token_id=end, pad_token_id=end,
             )  # fmt: skip
         model.train(was_training)
-        rows = [row[len(prompt) :] for row in made.tolist()]
-        whole = [tuple(row[: row.index(self._format.end)] if self._format.end in row else row) for row in rows]
-        return [list(ids) for ids in dict.fromkeys(whole)]
+        rows = [row[: row.index(end)] if end in row else row for row in made[:, width:].tolist()]
+        several = [rows[at : at + self.samples] for at in range(0, len(rows), self.samples)]
+        return [[list(ids) for ids in dict.fromkeys(map(tuple, some))] for some in several]
 
 
 @dataclass(frozen=True)

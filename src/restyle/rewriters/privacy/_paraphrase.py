@@ -16,7 +16,6 @@ from restyle.rewriters.strap._drafts import Draft, Stages
 from restyle.rewriters.strap._pack import DEFAULT_PARAPHRASER, find_pack
 from restyle.rewriters.strap._rewriter import rewritten
 from restyle.rewriters.strap._writer import Writer
-from restyle.rewriters.strap.learning._writing import writer_of
 
 # Sentences rewritten together: enough for whole batches of the common lengths.
 _DEFAULT_BATCH = 256
@@ -73,6 +72,9 @@ class Paraphrase(Rewriter):
 
     def _opened(self) -> _OneStage:
         if self._stages is None:
+            # With what learns packs comes torch, which other systems of this room do without.
+            from restyle.rewriters.strap.learning._writing import writer_of
+
             self._stages = _OneStage(writer_of(self._pack, self._engine))
         return self._stages
 

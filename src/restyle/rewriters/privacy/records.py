@@ -162,6 +162,16 @@ class ObfuscateRecords:
             return list(zip(self._chooser.chosen(texts, [each.outputs for each in made]), made, strict=True))
         return [(Choice(each.text, each.outputs[0], 0.0, 0.0, 0.0, True), each) for each in made]
 
+    def _flags(self, choice: Choice, made: Rewrite) -> list[str]:
+        """What is to be said of the rewrite that was chosen, whichever of a system's it is."""
+        flags: list[str] = [flag for flag in made.flags if flag in (Flag.IN_PARTS, *_guard.AS_IT_WAS)]
+        if _guard.turned(choice.text, choice.output):
+            flags.append(Flag.NEGATION)
+        [kept] = _keeping.found([choice.text], _keeping.kinds_of(self._request.keep))
+        if missing := _keeping.lost(kept, choice.output):
+            flags.append(f"{Flag.LOST}: {', '.join(entity.text for entity in missing)}")
+        return flags
+
     def _masked(self, outputs: Sequence[str]) -> list[str]:
         kinds = self._settings.masked
         if not kinds:
@@ -176,7 +186,7 @@ class ObfuscateRecords:
         made: Record = {"id": record["id"], "input": record["text"], "output": output, "target": NEUTRAL}
         made |= {"system": self._rewriter.name, "attribute": self._settings.attribute}
         made |= {"leak_before": round(before, 4), "leak_after": round(after, 4)}
-        flags = [unfit] if unfit else list(found[1].flags) if found else []
+        flags = [unfit] if unfit else self._flags(*found) if found else []
         if limit is not None and after > limit:
             flags.append(STILL_LEAKS)
         if flags:
