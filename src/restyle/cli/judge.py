@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from restyle.cli._settings import assigned, nested
 from restyle.cli._tables import FormatOption, TableFormat, show
 from restyle.errors import UsageError
 
@@ -121,7 +122,7 @@ def train(
         "broken_limit": broken_limit,
         "beside": beside,
         "start": start,
-        "aliases": _table(alias, "--alias") if alias else None,
+        "aliases": assigned(alias, "--alias") if alias else None,
     }
     chosen = _tables_of(with_)
     resolved = resolve(JudgeSettings, settings, {**flags, **chosen})
@@ -132,29 +133,13 @@ def train(
     typer.echo(folder)
 
 
-def _tables_of(given: list[str] | None) -> dict[str, dict[str, Any]]:
+def _tables_of(given: list[str] | None) -> dict[str, Any]:
     """`network.layers=12` as a table of a TOML file would say it."""
-    import tomllib
-
-    tables: dict[str, dict[str, Any]] = {}
-    for key, value in _table(given or [], "--with").items():
+    for key, value in assigned(given or [], "--with").items():
         table, _, name = key.partition(".")
         if table not in ("network", "training") or not name:
             raise UsageError(f"--with {key}={value} sets nothing; write network.KEY=VALUE or training.KEY=VALUE")
-        try:
-            parsed: Any = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
-            parsed = value  # a word without quotes
-        tables.setdefault(table, {})[name] = parsed
-    return tables
-
-
-def _table(given: list[str], flag: str) -> dict[str, str]:
-    pairs = [each.partition("=") for each in given]
-    for key, mark, _ in pairs:
-        if not mark:
-            raise UsageError(f"{flag} {key} has no =; write {flag} NAME=VALUE")
-    return {key: value for key, _, value in pairs}
+    return nested(given or [], "--with")
 
 
 def _told(value: Any) -> str:

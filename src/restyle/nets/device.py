@@ -24,6 +24,15 @@ def fastest_type() -> torch.dtype:
     return torch.bfloat16 if torch.cpu._is_avx512_bf16_supported() else torch.float32
 
 
+def fast_products(precision: str = "fastest") -> torch.autocast:
+    """While it lasts, products of matrices are made in the fastest numbers, or in float32 where that is asked for.
+
+    Only for what is a product: a recurrence would mix the two kinds of numbers.
+    """
+    wanted = fastest_type() if precision == "fastest" else torch.float32
+    return torch.autocast(best_device().type, dtype=torch.bfloat16, enabled=wanted is torch.bfloat16)
+
+
 def made_fast(module: nn.Module) -> nn.Module:
     """The module where networks compute, its weights in the fastest numbers, in place.
 

@@ -155,6 +155,12 @@ systems.add(
     "the second step of strap alone: what the paraphrase is worth (STRAP Table 3, -Inf. PP)",
     extra="local",
 )
+systems.add(
+    "cross-aligned",
+    "restyle.rewriters.cross_aligned:CrossAligned",
+    "content and style apart, aligned by discriminators: M0 to M7 (Pang and Gimpel 2019); learned from a corpus",
+    extra="local",
+)
 
 
 def load(named: str | Path, **options: Any) -> Rewriter:
