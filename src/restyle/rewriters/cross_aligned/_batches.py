@@ -14,6 +14,7 @@ from restyle.nets.fitting import SORTED_BATCHES
 from restyle.nets.gru_lm import shifted
 from restyle.nets.vocabulary import PAD
 from restyle.rewriters.cross_aligned._data import Rows
+from restyle.rewriters.cross_aligned._settings import CrossAlignedSettings
 
 # What a stream of random numbers is for.
 _ORDER, _PAIRS = range(2)
@@ -66,12 +67,18 @@ class Batches:
     """The batches of every epoch; the n-th follows from the seed and n alone, so that nothing need be remembered."""
 
     def __init__(
-        self, rows: tuple[Rows, Rows], pairs: Pairs, size: int, seed: int, process: int = 0, processes: int = 1
+        self,
+        rows: tuple[Rows, Rows],
+        pairs: Pairs,
+        settings: CrossAlignedSettings,
+        process: int = 0,
+        processes: int = 1,
     ) -> None:
         """Of several processes, each takes its share of every batch."""
-        self._rows, self._pairs, self._seed = rows, pairs, seed
+        self._rows, self._pairs, self._seed = rows, pairs, settings.seed
         self._process, self._processes = process, processes
-        self._size = min(size, *map(len, rows))
+        self._size = min(settings.batch_size, *map(len, rows))
+        self._pair_size = settings.pair_batch_size or self._size
         # The shorter side is gone through more than once, as in the code of Shen et al.
         self.per_epoch = -(-max(map(len, rows)) // self._size)
 
@@ -107,8 +114,10 @@ class Batches:
         if not self._pairs:
             return Batch(sentences)
         # Each style has pairs of its own: the mean of Eq. 5 is the same, and more pairs are seen.
-        drawn = [self._pairs[place] for place in generator.integers(len(self._pairs), size=len(rows))]
+        each = -(-self._pair_size // self._processes)
+        drawn = [self._pairs[place] for place in generator.integers(len(self._pairs), size=2 * each)]
         texts, others = ([pair[side] for pair in drawn] for side in (0, 1))
+        styles = [0] * each + [1] * each
         return Batch(sentences, Sentences.of(texts, styles), Sentences.of(others, styles))
 
 

@@ -69,6 +69,7 @@ class CrossAlignedSettings:
     # The training (5.2).
     epochs: int = setting(20, "how often the longer side is gone through", minimum=1)
     batch_size: int = setting(64, "sentences of each style a step", minimum=2)
+    pair_batch_size: int = setting(0, "paraphrases for each style a step; 0 takes as many as sentences", minimum=0)
     learning_rate: float = setting(1e-4, "of Adam", minimum=0)
     beta1: float = setting(0.5, "of Adam; a longer memory would lag behind what the discriminators do", minimum=0)
     clip: float = setting(30.0, "longest gradient of the model, and of each discriminator", minimum=1e-6)

@@ -1,8 +1,8 @@
 """One step of Algorithm 1 (Pang and Gimpel, A.1.2): what the networks give, the losses, the gradients of both sides.
 
 The transferred sentences are decoded once, in the only loop over words; every loss that needs them reads that one run.
-All that is fed given words, the reconstruction, the paraphrases, the way back and the language-model loss, is one fused
-call of the decoder, and the scores of words are made for words alone, not for padding.
+All that is fed given words, the reconstruction, the way back and the language-model loss, is one fused call of the
+decoder, the paraphrases another, and the scores of words are made for words alone, not for padding.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from restyle.errors import RestyleError
 from restyle.nets.device import fast_products
@@ -61,7 +60,7 @@ class Step:
         written = model.write(away, sentences.after.shape[1], settings.temperature)  # line 4, and h-tilde of line 7
         parts = self._parts(batch, contents, away, written)
         states = self._states(parts)  # line 7
-        found = self._of_words(parts, states, len(sentences.styles))  # line 8
+        found = self._of_words(parts, states)  # line 8
         total = self._total(found)
         real = states["rec"] * (sentences.after != PAD)[..., None]  # h of line 7
         pushed, adversarial = self._against(real, written.states, epoch, mix)
@@ -89,29 +88,31 @@ class Step:
         return parts
 
     def _states(self, parts: Mapping[str, Unfolded]) -> dict[str, Tensor]:
-        """The states of every part, from one call of the fused decoder."""
-        longest = max(part.before.shape[1] for part in parts.values())
-        before = [
-            functional.pad(part.before, (0, longest - part.before.shape[1]), value=PAD) for part in parts.values()
-        ]
-        states = self._model.unfold(torch.cat([part.start for part in parts.values()]), torch.cat(before))
-        split = torch.split(states, [len(part.start) for part in parts.values()])
-        return {
-            name: of_part[:, : part.before.shape[1]] for (name, part), of_part in zip(parts.items(), split, strict=True)
-        }
+        """The states of every part, from one call of the fused decoder for all parts of one length.
 
-    def _of_words(
-        self, parts: Mapping[str, Unfolded], states: Mapping[str, Tensor], sentences: int
-    ) -> dict[str, Tensor]:
+        All in one call would be padded to the longest, which is that of the paraphrases.
+        """
+        by_length: dict[int, list[str]] = {}
+        for name, part in parts.items():
+            by_length.setdefault(part.before.shape[1], []).append(name)
+        states: dict[str, Tensor] = {}
+        for names in by_length.values():
+            together = self._model.unfold(
+                torch.cat([parts[name].start for name in names]), torch.cat([parts[name].before for name in names])
+            )
+            states |= zip(names, torch.split(together, [len(parts[name].start) for name in names]), strict=True)
+        return states
+
+    def _of_words(self, parts: Mapping[str, Unfolded], states: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The losses that compare words or distributions of words."""
         found = {}
         for name, part in parts.items():
             known = part.after != PAD  # (N, T)
             logits = self._model.scores(states[name][known])  # (W, V)
             if name == "lang":
-                found[name] = losses.language(logits, self._expected(part, known), sentences)
+                found[name] = losses.language(logits, self._expected(part, known), len(known))
             else:
-                found[name] = losses.writing(logits, part.after[known], sentences)
+                found[name] = losses.writing(logits, part.after[known], len(known))
         return found
 
     def _expected(self, part: Unfolded, known: Tensor) -> Tensor:

@@ -73,14 +73,7 @@ class Training:
         for lm in style_lms:
             lm.network.requires_grad_(False).to(self._across.device)
         self._step = Step(self.model, discriminators, style_lms, settings)
-        self._batches = Batches(
-            sides.rows,
-            pairs,
-            settings.batch_size,
-            settings.seed,
-            self._across.process_index,
-            self._across.num_processes,
-        )
+        self._batches = Batches(sides.rows, pairs, settings, self._across.process_index, self._across.num_processes)
         self.steps, self.step = self._batches.per_epoch * settings.epochs, 0
         self._sums: dict[str, float] = {}
         self.trajectory: list[Point] = []
