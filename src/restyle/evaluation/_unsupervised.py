@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from restyle.evaluation._numbers import THRESHOLDS, adjusted_gm
+from restyle.evaluation._numbers import THRESHOLDS, adjusted_gm, checked_thresholds
 from restyle.metrics import Batch
 from restyle.metrics.gauges import CnnAccuracy, Gauges, GruPerplexity
 from restyle.metrics.similarity_glove import DEFAULT_VECTORS, SimGlove
@@ -27,7 +27,7 @@ class UnsupervisedMeasures:
         """`idf_from` are the training sentences of both styles (Sec. 3.2)."""
         self._acc, self._pp = CnnAccuracy(gauges), GruPerplexity(gauges)
         self._sim, self._met = SimGlove(vectors, idf_from=idf_from), Meteor()
-        self._thresholds = tuple(thresholds)
+        self._thresholds = checked_thresholds(thresholds)
 
     def __call__(self, inputs: Sequence[str], outputs: Sequence[str], targets: Sequence[str]) -> Mapping[str, float]:
         """`acc`, `sim`, `meteor` (with the input, Sec. A.2), `pp` and `gm` of all sentences together."""

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from restyle.nets.by_length import BATCH_TOKENS, Floats, by_length
-from restyle.nets.device import best_device
+from restyle.nets.device import best_device, fast_products
 from restyle.nets.fitting import FitSettings, examples_by_length, fit
 from restyle.nets.vocabulary import BEGIN, END, PAD, Vocabulary
 from restyle.nets.weights import load_weights, save_weights
@@ -77,8 +77,10 @@ class SentenceLm:
         def loss(batch: Sequence[Sequence[int]]) -> Tensor:
             before, after = (each.to(best_device()) for each in shifted(batch))
             known = after != PAD
-            # Scores for padding would be most of the work in a batch of unequal sentences.
-            return nn.functional.cross_entropy(network.out(network(before)[known]), after[known])
+            states = network(before)[known]  # (W, H): scores of padding would be work for nothing
+            with fast_products():
+                scores = network.out(states)
+            return nn.functional.cross_entropy(scores.float(), after[known])
 
         batches = examples_by_length(list(rows), [len(row) for row in rows], settings.fit)
         fit(network, batches, loss, lambda: -made.perplexity(dev), settings.fit, what=what, shown=shown)

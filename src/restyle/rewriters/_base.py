@@ -172,7 +172,7 @@ def load(named: str | Path, **options: Any) -> Rewriter:
     'Art thou mad?'
     """
     folder = Path(named)
-    if (folder / SYSTEM_FILE).is_file() or (folder.is_dir() and not (folder / _PACK_FILE).is_file()):
+    if is_saved(folder) or (folder.is_dir() and not (folder / _PACK_FILE).is_file()):
         name = read_system_file(folder).get("system")
         if not isinstance(name, str):
             raise InputError(f"{folder / SYSTEM_FILE} does not name its system")
@@ -184,6 +184,11 @@ def load(named: str | Path, **options: Any) -> Rewriter:
     strap: Any = systems["strap"]  # Any: its constructor is its own
     made: Rewriter = strap(str(named), **options)
     return made
+
+
+def is_saved(folder: str | Path) -> bool:
+    """Whether a folder holds a rewriter that was saved."""
+    return (Path(folder) / SYSTEM_FILE).is_file()
 
 
 def write_system_file(folder: str | Path, values: dict[str, Any]) -> Path:

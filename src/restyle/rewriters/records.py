@@ -8,7 +8,16 @@ from dataclasses import dataclass, replace
 from restyle.corpora import load as load_corpus
 from restyle.errors import UsageError
 from restyle.records import Record
-from restyle.rewriters._base import DEFAULT_KEEP, MOST_STRENGTH, Request, Rewrite, Rewriter, systems
+from restyle.rewriters._base import (
+    DEFAULT_KEEP,
+    MOST_STRENGTH,
+    Request,
+    Rewrite,
+    Rewriter,
+    is_saved,
+    load,
+    systems,
+)
 from restyle.rewriters._by_example import ByExample
 from restyle.settings import setting
 
@@ -23,7 +32,9 @@ class RewriteSettings:
 
     to: tuple[str, ...] = setting((), "a style (see `restyle styles`), a pack's folder, or a mix: bible:0.7,joyce:0.3")
     system: str | None = setting(
-        None, "the system that rewrites (see `restyle systems`); strap when not given, or retrieve with --corpus"
+        None,
+        "the system that rewrites (see `restyle systems`), or the folder of one that was learned; strap when not "
+        "given, or retrieve with --corpus",
     )
     corpus: str | None = setting(None, "the corpus that holds the style: a name, or a folder that you built")
     candidates: int = setting(1, "rewrites of each text, best first", minimum=1)
@@ -66,7 +77,10 @@ def resolved(settings: RewriteSettings) -> RewriteSettings:
 def prepared(settings: RewriteSettings) -> Rewriter:
     """The system that the settings name, with what it needs to know of their styles."""
     settings = resolved(settings)
-    kind = systems[settings.system or ""]
+    named = settings.system or ""
+    if named not in systems and is_saved(named):
+        return _checked(load(named), settings)
+    kind = systems[named]
     if issubclass(kind, ByExample):
         if settings.corpus is None:
             raise UsageError(
@@ -74,8 +88,16 @@ def prepared(settings: RewriteSettings) -> Rewriter:
             )
         return kind.from_corpus(load_corpus(settings.corpus), settings.to)
     # The registry says what a system is called; only those of STRAP have packs and engines.
-    strap = (settings.system or "").startswith("strap")
+    if named == "cross-aligned":
+        raise UsageError(
+            f"the system {named} is learned from a corpus: name the folder of a model of it (restyle learn)"
+        )
+    strap = named.startswith("strap")
     rewriter = kind(paraphraser=settings.paraphraser, engine=settings.engine) if strap else kind()  # type: ignore[call-arg]
+    return _checked(rewriter, settings)
+
+
+def _checked(rewriter: Rewriter, settings: RewriteSettings) -> Rewriter:
     for to in settings.to:
         rewriter.checked(to)
     return rewriter

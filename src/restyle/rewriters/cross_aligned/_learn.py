@@ -17,7 +17,14 @@ from restyle.rewriters.cross_aligned._data import Sides, paraphrases, read_sides
 from restyle.rewriters.cross_aligned._model import Transfer
 from restyle.rewriters.cross_aligned._rewriter import VERSION, CrossAligned
 from restyle.rewriters.cross_aligned._settings import CrossAlignedSettings
-from restyle.rewriters.cross_aligned._training import Measured, Point, Training, point_file, read_trajectory
+from restyle.rewriters.cross_aligned._training import (
+    TRAJECTORY_FILE,
+    Measured,
+    Point,
+    Training,
+    point_file,
+    read_trajectory,
+)
 from restyle.settings import from_dict, to_dict
 
 # The folder of the gauges, beside that of the run: models of one corpus are measured by the same.
@@ -88,8 +95,11 @@ def learn(
     return choose(folder, watch.chosen(training.trajectory))
 
 
-def choose(folder: Path, choice: Chosen) -> CrossAligned:
-    """Make a point of a run's trajectory the model in its folder; InputError when its weights are gone."""
+def choose(folder: Path, choice: Chosen, output: Path | None = None) -> CrossAligned:
+    """Make a point of a run's trajectory the model in its folder, or write it to another.
+
+    InputError when its weights are gone.
+    """
     values = read_system_file(folder)
     settings = from_dict(CrossAlignedSettings, values["settings"], where=str(folder))
     vocabulary = load_vocabulary(folder)
@@ -100,8 +110,13 @@ def choose(folder: Path, choice: Chosen) -> CrossAligned:
     load_weights(model, file)
     chosen = {name: value for name, value in choice.point.items() if name != "losses"} | {"why": choice.why}
     made = CrossAligned(model, vocabulary, values["styles"], settings, chosen)
-    made.save(folder)
+    made.save(output or folder)
     return made
+
+
+def is_run(folder: Path) -> bool:
+    """Whether a folder holds a training, finished or not."""
+    return (folder / TRAJECTORY_FILE).is_file()
 
 
 def trajectory_of(folder: Path) -> list[dict[str, Any]]:

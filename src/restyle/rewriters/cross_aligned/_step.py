@@ -126,7 +126,7 @@ class Step:
                 states = self._style_lms[style].network(part.before[rows])[known[rows]]
                 with fast_products(self._settings.precision):
                     found.append(self._style_lms[style].network.out(states))
-        return torch.cat(found).float()
+        return torch.cat(found).to(self._model.out.weight.dtype)
 
     def _total(self, found: Mapping[str, Tensor]) -> Tensor:
         """The losses of words with their weights (Sec. 5.2)."""
