@@ -3,6 +3,7 @@
 import json
 import random
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from restyle.metrics import Batch, metrics  # noqa: E402
 from restyle.metrics.gauges import CARD_FILE, CnnAccuracy, Gauges, GruPerplexity, gauges_of, train_gauges  # noqa: E402
 from restyle.nets.fitting import FitSettings, fit  # noqa: E402
 from restyle.nets.gru_lm import GruLm, GruLmSettings, SentenceLm, shifted  # noqa: E402
-from restyle.nets.text_cnn import Filters, TextCnn, TextClassifier, TextCnnSettings  # noqa: E402
+from restyle.nets.text_cnn import Filters, TextClassifier, TextCnn, TextCnnSettings  # noqa: E402
 from restyle.nets.vocabulary import BEGIN, END, PAD, UNKNOWN, SubwordVocabulary, Words, load_vocabulary  # noqa: E402
 
 SAID = {"good": ("great", "lovely", "fine"), "bad": ("awful", "cold", "rude")}
@@ -42,7 +43,8 @@ def trained(folder, seed=0):
     rows = [[words.encode(text) for text in each] for each in texts]
     dev = [[words.encode(text) for text in sentences(style, 20, 1)] for style in SAID]
     cnn, lm = (replace(each, fit=replace(each.fit, seed=seed)) for each in (CNN, LM))
-    return train_gauges(folder, "toy", tuple(SAID), words, rows, dev, cnn=cnn, lm=lm)
+    read = SimpleNamespace(styles=tuple(SAID), vocabulary=words, rows=tuple(rows), dev_rows=tuple(dev))
+    return train_gauges(folder, "toy", read, cnn=cnn, lm=lm)
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +145,8 @@ class TestFitting:
             return next(qualities)
 
         given = fit(
-            network, lambda epoch: iter([[1.0]]), lambda batch: (network(torch.tensor([batch])) - 5).square().sum(), quality,
+            network, lambda epoch: iter([[1.0]]), lambda batch: (network(torch.tensor([batch])) - 5).square().sum(),
+            quality,
             FitSettings(epochs=9, patience=1, learning_rate=0.1), what="fitting",
         )  # fmt: skip
         assert given == [1.0, 3.0, 2.0, 2.5]

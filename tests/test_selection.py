@@ -31,7 +31,8 @@ class TestRule:
         assert choice.why == "its GM, 15.00, is the highest of 5"
 
     @pytest.mark.parametrize(
-        ("rule", "epoch"), [("acc=0.8", 1.5), ("acc=0.75", 2.0), ("sim=0.8", 2.5), ("sim=0.72", 1.0)]
+        ("rule", "epoch"),
+        [("acc=0.8", 1.5), ("acc=0.75", 2.0), ("sim=0.8", 2.0), ("sim=0.805", 2.5), ("sim=0.72", 1.0)],
     )
     def test_a_fixed_level_takes_the_nearest(self, rule, epoch):
         choice = Rule.parse(rule).chosen(TRAJECTORY)
@@ -151,7 +152,8 @@ class TestThresholds:
         assert stop.value.code == 0
         rows = json.loads(capfd.readouterr().out)
         assert [(row["thresholds"], row["pairs"], row["n"]) for row in rows] == [
-            ("learned", "learned from", 60), ("learned", "held back", 60), ("paper", "learned from", 60), ("paper", "held back", 60),
+            ("learned", "learned from", 60), ("learned", "held back", 60),
+            ("paper", "learned from", 60), ("paper", "held back", 60),
         ]  # fmt: skip
         assert rows[1]["agrees"] >= 0.9
         assert rows[3]["agrees"] == 1.0

@@ -48,8 +48,15 @@ def chosen(
     return found, [f"{name} is left out: {error}" for name, error in missing]
 
 
-def _made(name: str, judges: JudgeSet) -> Metric:
+def _made(named: str, judges: JudgeSet) -> Metric:
+    """A metric by its name; behind an @ stands which judge, model or gauges it is to ask: `acc-cnn@runs/gauges`."""
+    name, _, asked = named.partition("@")
     metric: Any = registry[name]
+    if asked:
+        if len(inspect.signature(metric).parameters) == 0:
+            raise UsageError(f"the metric {name} asks nobody: leave @{asked} out")
+        of_that: Metric = metric(asked)
+        return of_that
     made: Metric = metric(part=judges) if "part" in inspect.signature(metric).parameters else metric()
     return made
 

@@ -45,7 +45,7 @@ def roles_of(columns: Iterable[str]) -> Roles:
         _chosen(("acc",), names),
         _chosen(_SIM, names),
         _chosen(("fl",), names),
-        _chosen(("ppl",), names),
+        _chosen(("pp", "ppl"), names),
         _chosen(_SIM_OF_PANG_GIMPEL, names),
     )
 

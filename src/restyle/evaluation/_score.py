@@ -26,7 +26,9 @@ from restyle.text.clean import clean as cleaned
 class ScoreSettings:
     """What is computed, of which texts, and how sure it is."""
 
-    metrics: tuple[str, ...] | None = setting(None, "metrics by name, with commas (`restyle metrics`); none: no metric")
+    metrics: tuple[str, ...] | None = setting(
+        None, "metrics by name, with commas (`restyle metrics`), NAME@WHICH for another judge or model; none: no metric"
+    )
     judges: JudgeSet = setting("report", "the set of trained judges; select is to choose outputs with, not to report")
     aggregate: tuple[str, ...] = setting((), 'another product, such as "J2=acc*sim_ref*(fl>=0.5)"; may be repeated')
     thresholds: tuple[float, float, float, float] = setting(

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import tomli_w
@@ -58,6 +58,30 @@ class GaugesCard:
     def fingerprint(self) -> str:
         """The corpus, and the first digits of the hash of the weights: what a signature says."""
         return f"{self.corpus}#{self.sha256[:8]}"
+
+
+class Read(Protocol):
+    """What gauges learn from: sentences of two styles as the numbers of their words."""
+
+    @property
+    def styles(self) -> tuple[str, str]:
+        """What the styles are called."""
+        ...
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Which words are known."""
+        ...
+
+    @property
+    def rows(self) -> tuple[Rows, Rows]:
+        """The training sentences of each style."""
+        ...
+
+    @property
+    def dev_rows(self) -> tuple[Rows, Rows]:
+        """The validation sentences of each style."""
+        ...
 
 
 class Gauges:
@@ -130,10 +154,7 @@ class Gauges:
 def train_gauges(
     folder: Path,
     corpus: str,
-    styles: Sequence[str],
-    vocabulary: Vocabulary,
-    rows: Sequence[Rows],
-    dev_rows: Sequence[Rows],
+    read: Read,
     *,
     cnn: Any = None,
     lm: Any = None,
@@ -148,6 +169,7 @@ def train_gauges(
     from restyle.nets.text_cnn import TextClassifier, TextCnnSettings
 
     cnn, lm = cnn or TextCnnSettings(), lm or GruLmSettings()
+    styles, vocabulary, rows, dev_rows = read.styles, read.vocabulary, read.rows, read.dev_rows
     data = _digest(vocabulary, rows, dev_rows)
     begun = GaugesCard(
         corpus=corpus,

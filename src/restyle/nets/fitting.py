@@ -50,7 +50,7 @@ def fit(
 
     What it gave comes back. InputError when the loss is no number any more.
     """
-    optimiser = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
+    optimiser = torch.optim.Adam(network.parameters(), lr=settings.learning_rate, fused=True)
     qualities: list[float] = []
     best = copy.deepcopy(network.state_dict())
     with torch.random.fork_rng(), progress_bar(what, None, shown=shown) as advance:

@@ -79,10 +79,7 @@ def learn(
     gauges = train_gauges(
         Path(settings.gauges) if settings.gauges else folder.parent / _GAUGES,
         corpus.name,
-        sides.styles,
-        sides.vocabulary,
-        sides.rows,
-        sides.dev_rows,
+        sides,
         cnn=settings.cnn,
         lm=settings.lm,
         shown=shown,
