@@ -406,13 +406,14 @@ def _stop_after(steps, settings, folder):
     assert (folder / CHECKPOINT_FILE).is_file()
 
 
-class TestRewriting:
-    @pytest.fixture(scope="class")
-    def run(self, tmp_path_factory):
-        folder = tmp_path_factory.mktemp("rewriting") / "run"
-        learn(corpus(), (), replace(TINY, model="M2", epochs=8, learning_rate=0.02), folder, watch())
-        return folder
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rewriting") / "run"
+    learn(corpus(), (), replace(TINY, model="M2", epochs=8, learning_rate=0.02), folder, watch())
+    return folder
 
+
+class TestRewriting:
     @pytest.fixture
     def made(self, run):
         return load(run)

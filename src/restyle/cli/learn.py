@@ -116,9 +116,7 @@ def _of_a_corpus(system: str, given: Mapping[str, Any], refused: Sequence[str], 
     learner = learners[name]
     changed = {key: value for key, value in to_dict(settings).items() if value != to_dict(LearnSettings()).get(key)}
     if others := [*refused, *(f"--{key.replace('_', '-')}" for key in changed if key not in _SHARED)]:
-        raise UsageError(
-            f"{', '.join(others)}: not for --system {system}, whose settings are given by --with NAME=VALUE"
-        )
+        raise UsageError(f"{', '.join(others)}: not for --system {system}; its settings are given --with NAME=VALUE")
     for flag in ("corpus", "output"):
         if not given[flag]:
             raise UsageError(f"--system {system} learns from a corpus into a folder: name it with --{flag}")

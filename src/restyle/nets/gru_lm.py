@@ -23,6 +23,8 @@ from restyle.settings import setting
 
 # A row of logits is as long as the vocabulary: fewer tokens a batch than where only states are made.
 _SHARE = 4
+# Sums are rounded here: what the other sentences of a batch may change is ten times smaller.
+_DECIMALS = 3
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,9 @@ class SentenceLm:
         if not rows:
             return np.zeros((0, 2))
         batch_tokens = BATCH_TOKENS[best_device().type] // _SHARE
-        return by_length([[BEGIN, *row, END] for row in rows], self._summed, batch_tokens=batch_tokens, shown=shown)
+        framed = [[BEGIN, *row, END] for row in rows]
+        found: Floats = np.round(by_length(framed, self._summed, batch_tokens=batch_tokens, shown=shown), _DECIMALS)
+        return found
 
     def perplexity(self, rows: Sequence[Sequence[int]]) -> float:
         """Of all sentences together, per word."""

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from restyle.nets.by_length import BATCH_TOKENS, Floats, by_length
+from restyle.nets.by_length import BATCH_TOKENS, DECIMALS, Floats, by_length
 from restyle.nets.device import best_device, fast_products
 from restyle.nets.fitting import FitSettings, examples_by_length, fit
 from restyle.nets.vocabulary import PAD, Vocabulary
@@ -135,11 +135,10 @@ class TextClassifier:
         widest = max(self._network.filters.widths)
         # Whatever stands beside it, a sentence is followed by the same padding.
         filled = [[*row, *[PAD] * (widest - len(row))] for row in rows]
-        return by_length(
-            filled,
-            lambda ids: self._network(ids).softmax(1),
-            batch_tokens=BATCH_TOKENS[best_device().type] // _SHARE,
-        )
+        size = BATCH_TOKENS[best_device().type] // _SHARE
+        found = by_length(filled, lambda ids: self._network(ids).softmax(1), batch_tokens=size)
+        rounded: Floats = np.round(found, DECIMALS)
+        return rounded
 
     def save(self, file: Path) -> None:
         """Write the weights."""
