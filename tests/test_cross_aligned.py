@@ -37,6 +37,8 @@ from restyle.rewriters.cross_aligned._step import Step, check_finite  # noqa: E4
 from restyle.rewriters.cross_aligned._training import CHECKPOINT_FILE, POINTS, TRAJECTORY_FILE  # noqa: E402
 from restyle.rewriters.cross_aligned._writing import transferred  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("one_torch_thread")
+
 WORDS = 12
 TINY = CrossAlignedSettings(
     style_dim=3, content_dim=5, word_dim=4, filters=2, max_words=10, min_count=1, vocabulary=60, batch_size=8,
@@ -47,14 +49,6 @@ TINY = CrossAlignedSettings(
 KILLED = replace(TINY, model="M2", epochs=4)
 NOUNS = ("food", "place", "service", "room", "staff", "soup")
 SAID = {"good": ("great", "lovely", "fine"), "bad": ("awful", "cold", "rude")}
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def corpus(train=40, valid=8, styles=("good", "bad")):

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 pytest.importorskip("accelerate")
 
 from test_cross_aligned import SAID, corpus  # noqa: E402
@@ -36,13 +36,9 @@ class _Vectors:
 
 
 @pytest.fixture(autouse=True)
-def small_world(monkeypatch):
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
+def small_world(monkeypatch, one_torch_thread):
     monkeypatch.setattr(corpora, "load", lambda name: corpus())
     monkeypatch.setattr(similarity_glove, "word_vectors", lambda named: _Vectors())
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture

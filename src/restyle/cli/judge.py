@@ -157,7 +157,7 @@ def gauges(
     """
     from restyle.assets import cache_home
     from restyle.corpora import load
-    from restyle.metrics.gauges import train_gauges
+    from restyle.metrics.gauges_training import train_gauges
     from restyle.rewriters.cross_aligned import CrossAlignedSettings, read_sides
     from restyle.settings import from_dict
 

@@ -8,9 +8,10 @@ import numpy as np
 
 from restyle.evaluation._numbers import THRESHOLDS, adjusted_gm, checked_thresholds
 from restyle.metrics import Batch
-from restyle.metrics.gauges import CnnAccuracy, Gauges, GruPerplexity
+from restyle.metrics.gauges import Gauges
 from restyle.metrics.similarity_glove import DEFAULT_VECTORS, SimGlove
 from restyle.metrics.translation import Meteor
+from restyle.metrics.unsupervised import CnnAccuracy, GruPerplexity
 
 
 class UnsupervisedMeasures:

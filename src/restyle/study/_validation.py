@@ -17,8 +17,9 @@ import numpy as np
 
 from restyle.errors import InputError
 from restyle.metrics import Batch
-from restyle.metrics.gauges import CnnAccuracy, Gauges, GruPerplexity
+from restyle.metrics.gauges import Gauges
 from restyle.metrics.similarity_glove import SimGlove
+from restyle.metrics.unsupervised import CnnAccuracy, GruPerplexity
 from restyle.records import Record, read_records
 from restyle.study._correlate import Correlation, correlations
 from restyle.study._intervals import estimated

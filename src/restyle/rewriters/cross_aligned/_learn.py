@@ -6,9 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from accelerate import PartialState
+
 from restyle.corpora import Corpus
 from restyle.errors import InputError
-from restyle.metrics.gauges import Gauges, train_gauges
+from restyle.metrics.gauges import Gauges
+from restyle.metrics.gauges_training import train_gauges
+from restyle.nets.device import denormals_flushed
 from restyle.nets.vocabulary import load_vocabulary
 from restyle.nets.weights import load_weights
 from restyle.records import writing_to
@@ -76,20 +80,19 @@ def learn(
     )
     with writing_to(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    gauges = train_gauges(
-        Path(settings.gauges) if settings.gauges else folder.parent / _GAUGES,
-        corpus.name,
-        sides,
-        cnn=settings.cnn,
-        lm=settings.lm,
-        shown=shown,
-        say=say,
-    )
-    pairs = paraphrases(sides.vocabulary, settings) if settings.has("para") else []
-    training = Training(sides, pairs, gauges.style_lms, settings, folder)
-    training.go(watch.measured(gauges, sides), watch.ended, shown=shown, say=say)
-    _begin(folder, sides, settings)
-    return choose(folder, watch.chosen(training.trajectory))
+    of_gauges = Path(settings.gauges) if settings.gauges else folder.parent / _GAUGES
+    with denormals_flushed():
+        # Under `accelerate launch` one process writes, and the others read what it wrote.
+        with PartialState().main_process_first():
+            gauges = train_gauges(of_gauges, corpus.name, sides, settings.cnn, settings.lm, shown=shown, say=say)
+        pairs = paraphrases(sides.vocabulary, settings) if settings.has("para") else []
+        training = Training(sides, pairs, gauges.style_lms, settings, folder)
+        training.go(watch.measured(gauges, sides), watch.ended, shown=shown, say=say)
+    with training.across.main_process_first():
+        if not training.across.is_main_process:
+            return CrossAligned.load(folder)
+        _begin(folder, sides, settings)
+        return choose(folder, watch.chosen(training.trajectory))
 
 
 def choose(folder: Path, choice: Chosen, output: Path | None = None) -> CrossAligned:

@@ -10,7 +10,6 @@ every process takes its share of each batch, and the gradients are averaged.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import time
@@ -76,6 +75,7 @@ class Training:
         self._batches = Batches(sides.rows, pairs, settings, self._across.process_index, self._across.num_processes)
         self.steps, self.step = self._batches.per_epoch * settings.epochs, 0
         self._sums: dict[str, float] = {}
+        self._saved_at = time.monotonic()
         self.trajectory: list[Point] = []
         self._resume()
 
@@ -88,12 +88,8 @@ class Training:
         say: Callable[[str], None] = lambda line: None,
     ) -> None:
         """Learn until all epochs are over or `ended` says so."""
-        saved, started, first = time.monotonic(), time.monotonic(), self.step
         over = bool(self.trajectory) and ended(self.trajectory)
-        with (
-            _careful(),
-            progress_bar(f"learning {self._settings.model}", self.steps, shown=shown, done=self.step) as advance,
-        ):
+        with progress_bar(f"learning {self._settings.model}", self.steps, shown=shown, done=self.step) as advance:
             while self.step < self.steps and not over:
                 for losses in self._epoch():
                     for name, value in losses.items():
@@ -101,16 +97,18 @@ class Training:
                     advance(1)
                     if self._is_measured():
                         self._measure(measured)
-                        seconds = (time.monotonic() - started) / (self.step - first)
-                        say(f"{self._settings.model} {_told(self.trajectory[-1])}; {seconds:.2f} s a step")
+                        say(f"{self._settings.model} {_told(self.trajectory[-1])}")
                         over = ended(self.trajectory)
                         self._save()
-                        saved = time.monotonic()
                         if over:
                             break
-                    elif time.monotonic() - saved >= self._settings.checkpoint_seconds:
+                    elif time.monotonic() - self._saved_at >= self._settings.checkpoint_seconds:
                         self._save()
-                        saved = time.monotonic()
+
+    @property
+    def across(self) -> Accelerator:
+        """The processes that train together."""
+        return self._across
 
     def _epoch(self) -> Iterator[Losses]:
         """What is left of an epoch, a step at a time."""
@@ -173,6 +171,7 @@ class Training:
             write_trajectory(self._folder, self.trajectory)
 
     def _save(self) -> None:
+        self._saved_at = time.monotonic()
         if self._across.is_main_process:
             facts = {"step": self.step, "sums": self._sums}
             write_checkpoint(self._folder / CHECKPOINT_FILE, self._networks, self._identity(), facts)
@@ -215,16 +214,6 @@ def write_trajectory(folder: Path, points: Sequence[Point]) -> None:
 def _adam(network: nn.Module, settings: CrossAlignedSettings) -> torch.optim.Adam:
     # Fused, or a step over all weights takes as long as a pass of a small batch.
     return torch.optim.Adam(network.parameters(), lr=settings.learning_rate, betas=(settings.beta1, 0.999), fused=True)
-
-
-@contextlib.contextmanager
-def _careful() -> Iterator[None]:
-    """While it lasts, numbers too small to be normal are 0: with them a product takes a hundred times as long."""
-    torch.set_flush_denormal(True)
-    try:
-        yield
-    finally:
-        torch.set_flush_denormal(False)
 
 
 def _told(point: Point) -> str:
