@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,16 @@ def models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     (home / "unpacked").symlink_to(unpacked)
     monkeypatch.setenv("RESTYLE_HOME", str(home))
     return MODELS
+
+
+@pytest.fixture
+def one_torch_thread() -> Iterator[None]:
+    """Networks of a few dimensions lose more to waiting for a second thread than it takes off them."""
+    torch = pytest.importorskip("torch")
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="session")

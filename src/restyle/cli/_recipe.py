@@ -37,7 +37,9 @@ class Step:
         "", "instead of a command: TABLE or TABLE/PART of the catalogue, or an output, rows of which are written"
     )
     join: tuple[str, ...] = setting((), "instead of a command: outputs whose records are written one after another")
-    fields: dict[str, str] = setting({}, "rows: the keys that are kept, and where each stands in a row (a.b is b in a)")
+    fields: dict[str, str] = setting(
+        {}, "rows: the keys that are kept, and where each stands in a row (a.b is b in a, a.0 the first of a list)"
+    )
     adds: dict[str, str] = setting({}, "rows: keys that each gets, and their value")
     where: dict[str, Any] = setting({}, "rows: what a key must be: a value, one of a list, or { least = NUMBER }")
     pack: str = setting("", "a pack that makes the step superfluous where it is installed")

@@ -159,10 +159,13 @@ def _rows(step: Step, folder: Path) -> Iterator[Record]:
 
 
 def _at(row: Mapping[str, Any], place: str) -> Any:
-    """The value at `a.b`; None where there is none."""
+    """The value at `a.b`, or at `a.0` of a list; None where there is none."""
     value: Any = row
     for key in place.split("."):
-        value = value.get(key) if isinstance(value, Mapping) else None
+        if isinstance(value, list) and key.isdecimal():
+            value = value[int(key)] if int(key) < len(value) else None
+        else:
+            value = value.get(key) if isinstance(value, Mapping) else None
     return value
 
 

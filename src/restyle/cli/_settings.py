@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import tomllib
 import types
 import typing
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
 
+from restyle.errors import UsageError
 from restyle.settings import resolve
 
 _SIMPLE = (bool, int, float, str)
@@ -129,3 +131,27 @@ def _simple_type(hint: Any) -> Any:
 def _plain(value: Any) -> Any:
     # An option that may be repeated is an empty list where it was not given.
     return None if value == [] else value
+
+
+def assigned(given: Sequence[str], flag: str) -> dict[str, str]:
+    """NAME=VALUE, several times, as a table; UsageError for what has no `=`."""
+    pairs = [each.partition("=") for each in given]
+    for key, mark, _ in pairs:
+        if not mark:
+            raise UsageError(f"{flag} {key} has no =; write {flag} NAME=VALUE")
+    return {key: value for key, _, value in pairs}
+
+
+def nested(given: Sequence[str], flag: str) -> dict[str, Any]:
+    """NAME=VALUE or TABLE.NAME=VALUE, several times, as a TOML file would say it; a word needs no quotes there."""
+    tables: dict[str, Any] = {}
+    for key, value in assigned(given, flag).items():
+        *path, name = key.split(".")
+        table = tables
+        for part in path:
+            table = table.setdefault(part, {})
+        try:
+            table[name] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            table[name] = value
+    return tables

@@ -14,6 +14,8 @@ verbs: Registry[Any] = Registry("command")
 for _name, _target, _summary in (
     ("rewrite", "rewrite:rewrite", "Rewrite text in another style."),
     ("learn", "learn:learn", "Learn a style from plain sentences, and say what the result is worth."),
+    ("select", "select:select", "Choose the checkpoint of a training without references, and say why."),
+    ("thresholds", "thresholds:app", "The thresholds of GM: learn them from what people prefer."),
     ("score", "score:score", "Score rewrites: metrics, J with intervals, baselines, a signature."),
     ("compare", "compare:compare", "Compare systems: intervals, paired tests, one HTML report."),
     ("reproduce", "reproduce:reproduce", "Reproduce a published experiment from its recipe, and print its tables."),

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import shlex
-from typing import Annotated
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from restyle.cli._settings import with_settings
+from restyle.cli._learners import Order, learners
+from restyle.cli._settings import nested, with_settings
 from restyle.cli.score import warnings_told
+from restyle.errors import UsageError
 from restyle.jobs import JobSettings
 from restyle.rewriters.strap import Pack, packs
 from restyle.rewriters.strap.learning import LearnSettings
+from restyle.settings import to_dict
 
 _FLAGS = (
     "kind", "styles", "base", "paraphraser", "minutes", "epochs", "rank", "precision", "most", "min_similarity", "test",
     "judge", "engine", "seed", "summary", "licence",
 )  # fmt: skip
+# Those of them that other systems have too.
+_SHARED = ("epochs", "seed")
 
 
-@with_settings(LearnSettings, only=_FLAGS)
+@with_settings(LearnSettings, only=_FLAGS, with_base=True)
 @with_settings(JobSettings, "jobs", only=("workers", "executor", "address", "num_gpus"), config=False)
 def learn(
     files: Annotated[
@@ -27,7 +34,24 @@ def learn(
     ] = None,
     name: Annotated[str, typer.Option("--name", help="What to call it: letters, digits, hyphens.")] = "",
     *,
-    settings: LearnSettings,
+    settings: Callable[[], LearnSettings],
+    system: Annotated[
+        str | None,
+        typer.Option(
+            help="Instead of strap, a system that learns from a corpus: cross-aligned:M0 to cross-aligned:M7."
+        ),
+    ] = None,
+    corpus: Annotated[str | None, typer.Option(help="For --system: a corpus of two styles, or more.")] = None,
+    styles: Annotated[
+        str | None, typer.Option(help="For --system: the two styles that are meant, with a comma between.")
+    ] = None,
+    stop: Annotated[
+        str | None,
+        typer.Option(help="For --system: gm, acc=0.8 or sim=0.8; when to end, and which checkpoint is chosen."),
+    ] = None,
+    with_: Annotated[
+        list[str] | None, typer.Option("--with", help="For --system: NAME=VALUE, one of its settings; several.")
+    ] = None,
     recipe: Annotated[
         str | None, typer.Option(help="Instead of texts: a TOML file of styles, of which --name is one.")
     ] = None,
@@ -56,7 +80,18 @@ def learn(
     restyle learn --recipe recipes/strap/styles.toml --name shakespeare
     restyle learn --kind multi --recipe recipes/strap/styles.toml --styles bible --styles joyce --name both
     restyle learn --kind paraphraser --pairs pairs.jsonl --name mine
+    restyle learn --system cross-aligned:M7 --corpus yelp --stop gm -o runs/m7
+    restyle learn --system cross-aligned:M0 --corpus books --styles dickens,joyce --with sentences=5000 -o runs/m0
     """
+    if system is not None and system != "strap":
+        refused = {"texts": files, "--name": name, "--recipe": recipe, "--pairs": pairs, "--run": run}
+        given = {"corpus": corpus, "styles": styles, "stop": stop, "output": output, "with_": with_}
+        for line in _of_a_corpus(system, given, [what for what, value in refused.items() if value], settings()):
+            typer.echo(line)
+        return
+    for flag, value in (("--corpus", corpus), ("--styles", styles), ("--stop", stop), ("--with", with_)):
+        if value:
+            raise UsageError(f"{flag} is for systems that learn from a corpus: name one with --system")
     from restyle.cli._learning import learn as learned
 
     with warnings_told():
@@ -68,12 +103,36 @@ def learn(
             output=output,
             run=run,
             overwrite=overwrite,
-            settings=settings,
+            settings=settings(),
             jobs=jobs,
             progress=None,
             say=lambda line: typer.echo(f"restyle: {line}", err=True),
         )
-    typer.echo(_told(pack, settings.paraphraser, named=output is None))
+    typer.echo(_told(pack, settings().paraphraser, named=output is None))
+
+
+def _of_a_corpus(system: str, given: Mapping[str, Any], refused: Sequence[str], settings: LearnSettings) -> list[str]:
+    """Have a system learn from a corpus; UsageError when it was given what is STRAP's alone."""
+    name, _, variant = system.partition(":")
+    learner = learners[name]
+    changed = {key: value for key, value in to_dict(settings).items() if value != to_dict(LearnSettings()).get(key)}
+    if others := [*refused, *(f"--{key.replace('_', '-')}" for key in changed if key not in _SHARED)]:
+        raise UsageError(f"{', '.join(others)}: not for --system {system}; its settings are given --with NAME=VALUE")
+    for flag in ("corpus", "output"):
+        if not given[flag]:
+            raise UsageError(f"--system {system} learns from a corpus into a folder: name it with --{flag}")
+    values = {key: int(value) for key, value in changed.items()} | nested(given["with_"] or [], "--with")
+    return learner(
+        Order(
+            variant=variant,
+            corpus=given["corpus"],
+            styles=tuple(each.strip() for each in (given["styles"] or "").split(",") if each.strip()),
+            output=Path(given["output"]),
+            values=values | ({"stop": given["stop"]} if given["stop"] else {}),
+            progress=None,
+            say=lambda line: typer.echo(f"restyle: {line}", err=True),
+        )
+    )
 
 
 def _told(pack: Pack, paraphraser: str, *, named: bool) -> str:

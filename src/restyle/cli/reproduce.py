@@ -12,8 +12,8 @@ import typer
 
 from restyle.cli._recipe import Table, read_recipe
 from restyle.cli._reproduction import done, tables
+from restyle.cli._settings import assigned
 from restyle.cli._tables import FormatOption, TableFormat, show
-from restyle.errors import UsageError
 from restyle.records import writing_to
 
 
@@ -39,7 +39,7 @@ def reproduce(
     restyle reproduce recipes/strap/cds.toml --steps
     """
     folder = Path(run) if run else Path("runs") / Path(recipe).stem
-    read = read_recipe(recipe, _values(change or []))
+    read = read_recipe(recipe, assigned(change or [], "--set"))
     if steps:
         what = ({"makes": step.output, "step": step.run or step.rows or " + ".join(step.join)} for step in read.step)
         show(list(what), format)
@@ -68,11 +68,3 @@ def _printed(table: Table, lines: Sequence[dict[str, Any]]) -> list[dict[str, st
         }
         for line in lines
     ]
-
-
-def _values(given: list[str]) -> dict[str, str]:
-    pairs = [each.partition("=") for each in given]
-    for name, mark, _ in pairs:
-        if not mark:
-            raise UsageError(f"--set {name} has no =; write --set NAME=VALUE")
-    return {name: value for name, _, value in pairs}

@@ -10,11 +10,14 @@ from restyle.evaluation._reading import OutputsSettings, outputs_of, published_o
 from restyle.evaluation._saving import is_saved, load, save
 from restyle.evaluation._score import ScoreSettings, score, score_systems
 from restyle.evaluation._scorecard import Interval, Scorecard
+from restyle.evaluation._selection import Choice, Rule
 from restyle.evaluation._signature import Signature
 from restyle.evaluation._significance import PairedTest, Test, holm, paired_tests
 from restyle.evaluation._tuning import naive_from_corpus
+from restyle.evaluation._unsupervised import UnsupervisedMeasures
 
 __all__ = [
+    "Choice",
     "Comparison",
     "Interval",
     "JudgementCache",
@@ -23,10 +26,12 @@ __all__ = [
     "Outputs",
     "OutputsSettings",
     "PairedTest",
+    "Rule",
     "ScoreSettings",
     "Scorecard",
     "Signature",
     "Test",
+    "UnsupervisedMeasures",
     "adjusted_gm",
     "compare",
     "holm",

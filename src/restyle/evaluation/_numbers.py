@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from restyle.errors import SettingsError
 from restyle.evaluation._formula import Factor, Formula
 
 Column = NDArray[np.float64]
@@ -102,6 +103,17 @@ def adjusted_gm(
     transferred = np.maximum(100 * np.asarray(acc) - t1, 0)
     gm: Floats = np.cbrt(transferred * similar * fluent)
     return gm
+
+
+def checked_thresholds(thresholds: Sequence[float]) -> tuple[float, float, float, float]:
+    """Four numbers, or SettingsError: a GM that is no number would choose any model."""
+    if len(thresholds) != 4 or not all(math.isfinite(each) for each in thresholds):
+        given = ", ".join(f"{each:g}" for each in thresholds)
+        raise SettingsError(f"the thresholds are ({given}); four numbers were expected, such as {THRESHOLDS}")
+    t1, t2, t3, t4 = thresholds
+    if t3 <= t4:
+        raise SettingsError(f"t3 is {t3:g} and t4 {t4:g}: no perplexity lies between them, and GM would always be 0")
+    return t1, t2, t3, t4
 
 
 def counted(name: str, statistics: Floats, corpus: Callable[[Floats], Floats]) -> Number:

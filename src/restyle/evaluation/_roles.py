@@ -19,7 +19,7 @@ ALIASES = {
 # SIM has two meanings (Table 1: against the reference; Table 6: against the input). The reference is taken where it can
 # be, as in the paper's main table; the signature names the one that was.
 _SIM = ("sim_ref", "sim_input", "sim")
-# Pang and Gimpel 3.2 compare with the input.
+# Pang and Gimpel 3.2 compare with the input, by word vectors where those were asked for.
 _SIM_OF_PANG_GIMPEL = ("sim_input", "sim", "sim_ref")
 
 
@@ -45,8 +45,8 @@ def roles_of(columns: Iterable[str]) -> Roles:
         _chosen(("acc",), names),
         _chosen(_SIM, names),
         _chosen(("fl",), names),
-        _chosen(("ppl",), names),
-        _chosen(_SIM_OF_PANG_GIMPEL, names),
+        _chosen(("pp", "ppl"), names),
+        "sim-glove" if "sim-glove" in names else _chosen(_SIM_OF_PANG_GIMPEL, names),
     )
 
 

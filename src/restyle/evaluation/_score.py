@@ -14,7 +14,7 @@ from restyle.evaluation._cache import JudgementCache
 from restyle.evaluation._choice import JudgeSet, chosen
 from restyle.evaluation._formula import parse
 from restyle.evaluation._judging import Judge
-from restyle.evaluation._numbers import THRESHOLDS
+from restyle.evaluation._numbers import THRESHOLDS, checked_thresholds
 from restyle.evaluation._outputs import Column, Outputs, checked_column
 from restyle.evaluation._scorecard import Scorecard, Statistics
 from restyle.evaluation._signature import judge_hash
@@ -167,7 +167,7 @@ def _judged(outputs: Outputs, judges: Sequence[Judge], settings: ScoreSettings) 
         statistics,
         facts,
         _options(outputs, facts, settings),
-        thresholds=settings.thresholds,
+        thresholds=checked_thresholds(settings.thresholds),
     )
 
 

@@ -87,6 +87,18 @@ for _name, _target, _extra, _summary in (
         "local",
         "the probability that the judge of fl gives of being acceptable",
     ),
+    (
+        "acc-cnn",
+        "unsupervised:CnnAccuracy",
+        "local",
+        "1 when a text CNN of the corpus finds the target style (Pang 3.2)",
+    ),
+    (
+        "pp",
+        "unsupervised:GruPerplexity",
+        "local",
+        "perplexity under a GRU language model of the corpus, per word (Pang 3.2)",
+    ),
     ("ppl", "fluency:Perplexity", "local", "perplexity under a language model, per token of it"),
     ("unigram-f1", "overlap:UnigramF1", "text", "words shared with the input, SQuAD-normalised: F1"),
     ("unigram-precision", "overlap:UnigramPrecision", "text", "share of the output's words that stand in the input"),

@@ -25,13 +25,12 @@ from torch import Tensor, nn
 from restyle.errors import UsageError
 from restyle.nets.device import best_device
 from restyle.nets.encoder import EncoderClassifier, padded
+from restyle.nets.fitting import batches_of
 from restyle.progress import progress_bar
 from restyle.records import writing_to
 from restyle.settings import setting
 
 CHECKPOINT_FILE = "checkpoint.safetensors"
-# Batches are cut from stretches of this many, sorted by length: little padding, and still a different mix every epoch.
-_SORTED_BATCHES = 40
 # The mean over so many steps is shown.
 _LOSSES = 50
 
@@ -107,19 +106,6 @@ def fit(
 def steps_of(examples: int, settings: TrainingSettings) -> int:
     """How many batches the training takes."""
     return settings.epochs * -(-examples // settings.batch_size)
-
-
-def batches_of(lengths: Sequence[int], size: int, generator: np.random.Generator) -> Iterator[NDArray[np.intp]]:
-    """One epoch of batches, each of sentences of about one length, in a random order."""
-    order = generator.permutation(len(lengths))
-    stretch = size * _SORTED_BATCHES
-    batches: list[NDArray[np.intp]] = []
-    for start in range(0, len(order), stretch):
-        part = order[start : start + stretch]
-        part = part[np.argsort([lengths[place] for place in part], kind="stable")]
-        batches += [part[at : at + size] for at in range(0, len(part), size)]
-    for place in generator.permutation(len(batches)):
-        yield batches[place]
 
 
 class _Run:

@@ -172,6 +172,12 @@ systems.add(
     "of many paraphrases the least telling for the least loss of meaning (after Xu et al. 2019, inferred objective)",
     extra="local",
 )
+systems.add(
+    "cross-aligned",
+    "restyle.rewriters.cross_aligned:CrossAligned",
+    "content and style apart, aligned by discriminators: M0 to M7 (Pang and Gimpel 2019); learned from a corpus",
+    extra="local",
+)
 
 
 def load(named: str | Path, **options: Any) -> Rewriter:
@@ -183,7 +189,7 @@ def load(named: str | Path, **options: Any) -> Rewriter:
     'Art thou mad?'
     """
     folder = Path(named)
-    if (folder / SYSTEM_FILE).is_file() or (folder.is_dir() and not (folder / _PACK_FILE).is_file()):
+    if is_saved(folder) or (folder.is_dir() and not (folder / _PACK_FILE).is_file()):
         name = read_system_file(folder).get("system")
         if not isinstance(name, str):
             raise InputError(f"{folder / SYSTEM_FILE} does not name its system")
@@ -195,6 +201,11 @@ def load(named: str | Path, **options: Any) -> Rewriter:
     strap: Any = systems["strap"]  # Any: its constructor is its own
     made: Rewriter = strap(str(named), **options)
     return made
+
+
+def is_saved(folder: str | Path) -> bool:
+    """Whether a folder holds a rewriter that was saved."""
+    return (Path(folder) / SYSTEM_FILE).is_file()
 
 
 def write_system_file(folder: str | Path, values: dict[str, Any]) -> Path:

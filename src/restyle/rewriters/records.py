@@ -9,7 +9,16 @@ from typing import Any
 from restyle.corpora import load as load_corpus
 from restyle.errors import UsageError
 from restyle.records import Record
-from restyle.rewriters._base import DEFAULT_KEEP, MOST_STRENGTH, Request, Rewrite, Rewriter, systems
+from restyle.rewriters._base import (
+    DEFAULT_KEEP,
+    MOST_STRENGTH,
+    Request,
+    Rewrite,
+    Rewriter,
+    is_saved,
+    load,
+    systems,
+)
 from restyle.rewriters._by_example import ByExample
 from restyle.settings import setting
 
@@ -24,7 +33,9 @@ class RewriteSettings:
 
     to: tuple[str, ...] = setting((), "a style (see `restyle styles`), a pack's folder, or a mix: bible:0.7,joyce:0.3")
     system: str | None = setting(
-        None, "the system that rewrites (see `restyle systems`); strap when not given, or retrieve with --corpus"
+        None,
+        "the system that rewrites (see `restyle systems`), or the folder of one that was learned; strap when not "
+        "given, or retrieve with --corpus",
     )
     corpus: str | None = setting(None, "the corpus that holds the style: a name, or a folder that you built")
     candidates: int = setting(1, "rewrites of each text, best first", minimum=1)
@@ -70,6 +81,12 @@ def prepared(settings: RewriteSettings) -> Rewriter:
     name = settings.system or ""
     if name.startswith("strap"):
         rewriter = _strap(name, settings)
+    elif name not in systems and is_saved(name):
+        rewriter = load(name)
+    elif name == "cross-aligned":
+        raise UsageError(
+            f"the system {name} is learned from a corpus: name the folder of a model of it (restyle learn)"
+        )
     elif issubclass(kind := systems[name], ByExample):
         if settings.corpus is None:
             raise UsageError(
