@@ -148,7 +148,7 @@ def train(
 @app.command("gauges")
 def gauges(
     corpus: Annotated[str, typer.Argument(help="A corpus of two styles, or more.")],
-    styles: Annotated[str | None, typer.Option(help="The two styles that are meant, with a comma between.")] = None,
+    styles: Annotated[list[str] | None, typer.Option(help="The two styles that are meant, one by one.")] = None,
     name: Annotated[str | None, typer.Option(help="What they are called; as the corpus, when not given.")] = None,
     with_: Annotated[
         list[str] | None,
@@ -165,7 +165,7 @@ def gauges(
 
     \b
     restyle judge gauges yelp
-    restyle judge gauges books --styles dickens,midcentury_fiction --with sentences=20000
+    restyle judge gauges books --styles dickens --styles midcentury_fiction --with sentences=20000
     """
     from restyle.assets import cache_home
     from restyle.corpora import load
@@ -174,13 +174,12 @@ def gauges(
     from restyle.settings import from_dict
 
     settings = from_dict(CrossAlignedSettings, nested(with_ or [], "--with"), where="--with")
-    wanted = [each.strip() for each in (styles or "").split(",") if each.strip()]
     opened = load(corpus)
     folder = output or cache_home() / "gauges" / (name or opened.name)
     train_gauges(
         folder,
         opened.name,
-        read_sides(opened, wanted, settings),
+        read_sides(opened, styles or (), settings),
         cnn=settings.cnn,
         lm=settings.lm,
         shown=None,

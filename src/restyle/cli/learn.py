@@ -23,7 +23,7 @@ _FLAGS = (
     "judge", "engine", "seed", "summary", "licence",
 )  # fmt: skip
 # Those of them that other systems have too.
-_SHARED = ("epochs", "seed")
+_SHARED = ("epochs", "seed", "styles")
 
 
 @with_settings(LearnSettings, only=_FLAGS, with_base=True)
@@ -42,9 +42,6 @@ def learn(
         ),
     ] = None,
     corpus: Annotated[str | None, typer.Option(help="For --system: a corpus of two styles, or more.")] = None,
-    styles: Annotated[
-        str | None, typer.Option(help="For --system: the two styles that are meant, with a comma between.")
-    ] = None,
     stop: Annotated[
         str | None,
         typer.Option(help="For --system: gm, acc=0.8 or sim=0.8; when to end, and which checkpoint is chosen."),
@@ -81,15 +78,15 @@ def learn(
     restyle learn --kind multi --recipe recipes/strap/styles.toml --styles bible --styles joyce --name both
     restyle learn --kind paraphraser --pairs pairs.jsonl --name mine
     restyle learn --system cross-aligned:M7 --corpus yelp --stop gm -o runs/m7
-    restyle learn --system cross-aligned:M0 --corpus books --styles dickens,joyce --with sentences=5000 -o runs/m0
+    restyle learn --system cross-aligned:M0 --corpus books --styles dickens --styles joyce --with sentences=5000 -o runs/m0
     """
     if system is not None and system != "strap":
         refused = {"texts": files, "--name": name, "--recipe": recipe, "--pairs": pairs, "--run": run}
-        given = {"corpus": corpus, "styles": styles, "stop": stop, "output": output, "with_": with_}
+        given = {"corpus": corpus, "stop": stop, "output": output, "with_": with_}
         for line in _of_a_corpus(system, given, [what for what, value in refused.items() if value], settings()):
             typer.echo(line)
         return
-    for flag, value in (("--corpus", corpus), ("--styles", styles), ("--stop", stop), ("--with", with_)):
+    for flag, value in (("--corpus", corpus), ("--stop", stop), ("--with", with_)):
         if value:
             raise UsageError(f"{flag} is for systems that learn from a corpus: name one with --system")
     from restyle.cli._learning import learn as learned
@@ -121,12 +118,13 @@ def _of_a_corpus(system: str, given: Mapping[str, Any], refused: Sequence[str], 
     for flag in ("corpus", "output"):
         if not given[flag]:
             raise UsageError(f"--system {system} learns from a corpus into a folder: name it with --{flag}")
-    values = {key: int(value) for key, value in changed.items()} | nested(given["with_"] or [], "--with")
+    numbers = {key: int(value) for key, value in changed.items() if key != "styles"}
+    values = numbers | nested(given["with_"] or [], "--with")
     return learner(
         Order(
             variant=variant,
             corpus=given["corpus"],
-            styles=tuple(each.strip() for each in (given["styles"] or "").split(",") if each.strip()),
+            styles=settings.styles,
             output=Path(given["output"]),
             values=values | ({"stop": given["stop"]} if given["stop"] else {}),
             progress=None,

@@ -23,7 +23,9 @@ class LearnSettings:
     kind: Kind = setting(
         "style", "what is learned: a style, several in one model, or a paraphraser that takes styles out"
     )
-    styles: tuple[str, ...] = setting((), "for multi: which styles of the recipe, several; all, when not given")
+    styles: tuple[str, ...] = setting(
+        (), "for multi, which styles of the recipe; for --system, which two of the corpus; several"
+    )
     base: str | None = setting(
         None, f"the base model, or {LSTM} for none; that of the paraphraser, or {DEFAULT_BASE}, when not given"
     )
