@@ -27,7 +27,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from restyle.cli._learning import _scored as scored
+from restyle.cli._learning import scored
 from restyle.corpora import load
 from restyle.metrics import Batch
 from restyle.metrics.fluency import Fluency

@@ -16,6 +16,8 @@ ROOT = Path(__file__).parent.parent
 # docs/cli.md is the help itself, which `make check` compares.
 BENCHMARKS = sorted((ROOT / "benchmarks").glob("*.py"))
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+# A backslash at the end of a line goes on with the next.
+CONTINUED = re.compile(r"\\\n\s*")
 COMMAND = re.compile(r"^\s*(?:\$ |cat \S+ \| )?(restyle [a-z][^#\n]*)", re.MULTILINE)
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 APP = typer.main.get_command(app)
@@ -25,7 +27,7 @@ INLINE = re.compile(r"`(restyle [a-z][^`\n]*)`")
 
 def commands_of(page):
     """Every call of restyle on a page: in blocks of code, and between backticks."""
-    text = page.read_text(encoding="utf-8")
+    text = CONTINUED.sub("", page.read_text(encoding="utf-8"))
     for language, block in FENCED.findall(text):
         if language in ("", "bash", "console"):
             yield from COMMAND.findall(block)
@@ -96,7 +98,7 @@ def test_python_on_a_page_runs(page, mirror, models):
 
 @pytest.mark.parametrize("verb", LEAVES)
 def test_the_help_of_every_command_ends_with_examples_of_it(verb):
-    examples = COMMAND.findall(LEAVES[verb].help or "")
+    examples = COMMAND.findall(CONTINUED.sub("", LEAVES[verb].help or ""))
     assert any(example.startswith(f"restyle {verb}") for example in examples)
     assert [fault for example in examples if (fault := refused(example))] == []
 

@@ -78,7 +78,7 @@ def learn(
     restyle learn --kind multi --recipe recipes/strap/styles.toml --styles bible --styles joyce --name both
     restyle learn --kind paraphraser --pairs pairs.jsonl --name mine
     restyle learn --system cross-aligned:M7 --corpus yelp --stop gm -o runs/m7
-    restyle learn --system cross-aligned:M0 --corpus books --styles dickens --styles joyce --with sentences=5000 -o runs/m0
+    restyle learn --system cross-aligned:M0 --corpus books --styles dickens --styles joyce --epochs 6 -o runs/m0
     """
     if system is not None and system != "strap":
         refused = {"texts": files, "--name": name, "--recipe": recipe, "--pairs": pairs, "--run": run}
