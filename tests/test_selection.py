@@ -95,6 +95,16 @@ class TestThresholds:
         assert learned.thresholds[:2] == pytest.approx(known[:2], abs=6)
         assert learned.thresholds[2] == pytest.approx(known[2], abs=15)
 
+    def test_a_wider_margin_learns_from_people_who_do_not_all_think_alike(self):
+        pytest.importorskip("scipy")
+        made = synthetic((63.0, 71.0, 97.0, -37.0), 300, seed=4)
+        swapped = np.arange(300) % 4 == 0
+        noisy = Preferences(
+            np.where(swapped[:, None], made.worse, made.better), np.where(swapped[:, None], made.better, made.worse)
+        )
+        learned = learn_thresholds(noisy, margin=20.0)
+        assert synthetic((63.0, 71.0, 97.0, -37.0), 500, seed=5).agreement(learned.thresholds).mean() >= 0.85
+
     def test_the_loss_is_the_printed_one(self):
         one = Preferences.of([dict(zip(COLUMNS, (0.818, 0.805, 29.0, 0.818, 0.719, 37.3), strict=True))])
         better, worse = adjusted_gm(0.818, 0.805, 29.0), adjusted_gm(0.818, 0.719, 37.3)

@@ -38,6 +38,9 @@ def learn(
         float,
         typer.Option(help="Share of the pairs that is not learned from, and says what that is worth.", min=0, max=0.9),
     ] = 0.5,
+    margin: Annotated[
+        float, typer.Option(help="Of the hinge loss: 1 as printed; some 20 where people do not all think alike.", min=0)
+    ] = 1.0,
     seed: SeedOption = 0,
     format: FormatOption = TableFormat.text,
 ) -> None:
@@ -59,7 +62,7 @@ def learn(
     known = order[len(tested) :]
     if not len(known):
         raise InputError(f"of {len(every)} pairs none is left to learn from; lower --held")
-    learned = learn_thresholds(every[known], seed=seed)
+    learned = learn_thresholds(every[known], margin=margin, seed=seed)
     table: list[dict[str, Any]] = []
     for name, thresholds in (("learned", learned.thresholds), ("paper", THRESHOLDS)):
         for part, places in (("learned from", known), ("held back", tested)):
@@ -68,7 +71,7 @@ def learn(
                 table.append(
                     {"thresholds": name}
                     | {f"t{number}": value for number, value in enumerate(thresholds, start=1)}
-                    | {"pairs": part, "n": len(some), "loss": round(some.loss(thresholds), 4)}
+                    | {"pairs": part, "n": len(some), "loss": round(some.loss(thresholds, margin), 4)}
                     | {"agrees": round(float(some.agreement(thresholds).mean()), 4)}
                 )
     show(table, format)

@@ -69,9 +69,10 @@ class Preferences:
     def __getitem__(self, rows: Any) -> Preferences:
         return Preferences(self.better[rows], self.worse[rows])
 
-    def loss(self, thresholds: Sequence[float]) -> float:
-        """The mean of the printed hinge loss."""
-        return float(np.maximum(0.0, self._gm(self.worse, thresholds) - self._gm(self.better, thresholds) + 1).mean())
+    def loss(self, thresholds: Sequence[float], margin: float = 1.0) -> float:
+        """The mean of the printed hinge loss, whose margin is 1."""
+        difference = self._gm(self.worse, thresholds) - self._gm(self.better, thresholds)
+        return float(np.maximum(0.0, difference + margin).mean())
 
     def agreement(self, thresholds: Sequence[float]) -> Floats:
         """For each pair 1 where GM prefers what people prefer, 0 where the other, and a half where it sees a tie."""
@@ -93,22 +94,28 @@ class Learned:
     agreement: float  # the share of those in which GM agrees with people
 
 
-def learn_thresholds(preferences: Preferences, *, seed: int = 0, rounds: int = 200) -> Learned:
+def learn_thresholds(preferences: Preferences, *, margin: float = 1.0, seed: int = 0, rounds: int = 200) -> Learned:
     """The four thresholds with the least mean hinge loss that differential evolution finds (Storn and Price 1997).
 
     The search begins among the paper's thresholds and random ones. The same seed gives the same thresholds.
+
+    `margin` is 1 as printed. GM is of the order of 20: where people do not all think alike, one pair in the wrong order
+    costs what twenty in the right order gain, and the least loss is that of a GM shrunk to nothing. A margin of the
+    order of GM itself learns from such pairs too.
     """
     try:
         from scipy.optimize import differential_evolution
     except ModuleNotFoundError as error:
         raise MissingExtra("scipy", "judge", "learning thresholds") from error
     perplexities = np.concatenate([preferences.better[:, 2], preferences.worse[:, 2]])
-    low, high = float(perplexities.min()), float(perplexities.max())
+    # A few sentences are a thousand times as perplexing as the rest. The middle one must be fluent, or the search would
+    # end where hardly any is, GM is 0 of both outputs, and every pair costs just the margin.
+    low, middle, high = np.percentile(perplexities, [2.5, 50, 97.5])
     spread = max(high - low, 1.0)
     # Below a bound every output is above a threshold, and nothing changes any more but the scale.
-    bounds = [(-100.0, 100.0), (-100.0, 100.0), (low, high + spread), (min(low - spread, -100.0), high)]
+    bounds = [(-100.0, 100.0), (-100.0, 100.0), (middle, high + spread), (min(low - spread, -100.0), middle)]
     found = differential_evolution(
-        lambda t: preferences.loss(t) if t[2] > t[3] else 1e3 + t[3] - t[2],
+        lambda t: preferences.loss(t, margin) if t[2] > t[3] else 1e3 + t[3] - t[2],
         bounds,
         x0=np.clip(THRESHOLDS, *np.transpose(bounds)),
         maxiter=rounds,
@@ -116,8 +123,8 @@ def learn_thresholds(preferences: Preferences, *, seed: int = 0, rounds: int = 2
         polish=False,  # by gradients, of which there are none
         tol=1e-8,
     )
-    thresholds = checked_thresholds([round(float(each), 3) for each in found.x])
-    return Learned(thresholds, preferences.loss(thresholds), float(preferences.agreement(thresholds).mean()))
+    thresholds = checked_thresholds([float(each) for each in found.x])
+    return Learned(thresholds, preferences.loss(thresholds, margin), float(preferences.agreement(thresholds).mean()))
 
 
 def _numbers(row: Mapping[str, Any], number: int) -> list[float]:

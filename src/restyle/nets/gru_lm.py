@@ -23,8 +23,8 @@ from restyle.settings import setting
 
 # A row of logits is as long as the vocabulary: fewer tokens a batch than where only states are made.
 _SHARE = 4
-# Sums are rounded here: what the other sentences of a batch may change is ten times smaller.
-_DECIMALS = 3
+# Sums are rounded here: what the other sentences of a batch may change is smaller.
+_DECIMALS = 4
 
 
 @dataclass(frozen=True)

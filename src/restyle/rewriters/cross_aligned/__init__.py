@@ -6,9 +6,9 @@ from restyle.rewriters.cross_aligned._rewriter import CrossAligned
 from restyle.rewriters.cross_aligned._settings import MODELS, CrossAlignedSettings
 
 __all__ = [
-    "MODELS",
     "CrossAligned",
     "CrossAlignedSettings",
+    "MODELS",
     "Watch",
     "choose",
     "is_run",
