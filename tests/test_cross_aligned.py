@@ -335,6 +335,11 @@ class TestTraining:
             for file in ("model.safetensors", TRAJECTORY_FILE, "words.json"):
                 assert (folder / file).read_bytes() == (tmp_path / "whole" / file).read_bytes(), (stopped_at, file)
 
+    def test_a_point_can_be_chosen_of_a_run_that_was_stopped(self, tmp_path):
+        _stop_after(4, replace(TINY, model="M0"), tmp_path / "run")
+        made = choose(tmp_path / "run", Rule.parse("gm").chosen(trajectory_of(tmp_path / "run")))
+        assert load(tmp_path / "run").fingerprint() == made.fingerprint()
+
     def test_more_epochs_go_on_from_where_the_fewer_ended(self, tmp_path):
         once = replace(TINY, model="M0", gauges=str(tmp_path / "gauges"))
         learn(corpus(), (), replace(once, epochs=1), tmp_path / "grown", watch())

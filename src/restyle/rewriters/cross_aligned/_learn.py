@@ -87,11 +87,12 @@ def learn(
             gauges = train_gauges(of_gauges, corpus.name, sides, settings.cnn, settings.lm, shown=shown, say=say)
         pairs = paraphrases(sides.vocabulary, settings) if settings.has("para") else []
         training = Training(sides, pairs, gauges.style_lms, settings, folder)
+        if training.across.is_main_process:
+            _begin(folder, sides, settings)  # so that a point can be chosen while it still learns
         training.go(watch.measured(gauges, sides), watch.ended, shown=shown, say=say)
     with training.across.main_process_first():
         if not training.across.is_main_process:
             return CrossAligned.load(folder)
-        _begin(folder, sides, settings)
         return choose(folder, watch.chosen(training.trajectory))
 
 
