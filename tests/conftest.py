@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import socket
 from collections.abc import Iterator
@@ -22,6 +23,8 @@ TOY_SENTENCES = (
     "What will you do when the rain comes?",
 )
 
+# Ray writes the token of its clusters into the home, and each test here has a home of its own.
+os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
 # Started in the background, a shell has us ignore Ctrl-C, and so would every program that a test starts and interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

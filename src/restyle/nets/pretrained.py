@@ -106,12 +106,14 @@ def fetched(name: str) -> str:
         return name
     folder = model_folder(name)
     gguf = next(iter(sorted(folder.glob("*.gguf"))), None)
-    return str(folder if gguf is None else _unpacked(name, gguf))
+    return str(folder if gguf is None else _unpacked(name, gguf, model_wheels()[name].words_of))
 
 
-def _unpacked(name: str, gguf: Path) -> Path:
-    """A GGUF file as a folder that transformers reads, made once: dequantising it takes half a minute each time."""
-    words_of = model_wheels()[name].words_of
+def _unpacked(name: str, gguf: Path, words_of: str | None = None) -> Path:
+    """A GGUF file as a folder that transformers reads, made once: dequantising it takes half a minute each time.
+
+    With `words_of` its vocabulary is cut to the words of that model.
+    """
     target = cache_home() / "unpacked" / f"{name}-{gguf.stat().st_size}{'-cut' if words_of else ''}"
     if target.is_dir():
         return target
