@@ -111,8 +111,7 @@ class Stages:
         faulty = [place for place, written in enumerate(found) if not _flawless(texts[place], written)]
         wider = para.write([texts[place] for place in faulty], Decoding(candidates=_TRIES))
         for place, more in zip(faulty, wider, strict=True):
-            whole = [each for each in (*found[place], *more) if each.ended]
-            found[place] = sorted(whole, key=lambda each, text=texts[place]: _guard.faults(text, each.text))[:1]  # type: ignore[misc]
+            found[place] = _least_faulty(texts[place], [*found[place], *more])
         return found
 
     def _styled(self, starts: Sequence[tuple[Draft, str]], way: Decoding) -> None:
@@ -153,6 +152,11 @@ def _sound(text: str, paraphrases: Sequence[Written]) -> list[str]:
 
 def _flawless(text: str, written: Sequence[Written]) -> bool:
     return all(each.ended and not _guard.faults(text, each.text) for each in written)
+
+
+def _least_faulty(text: str, written: Sequence[Written]) -> list[Written]:
+    """The first with the fewest faults of what came to its end; none where nothing did."""
+    return sorted((each for each in written if each.ended), key=lambda each: _guard.faults(text, each.text))[:1]
 
 
 def _unsound(drafts: Sequence[Draft]) -> list[Draft]:
