@@ -11,7 +11,7 @@ from restyle.lm.adapters import Adapter
 from restyle.rewriters import Request, systems
 from restyle.rewriters.strap import Card, Strap, WithoutParaphrase, _choosing, _pack, _recipe, _rewriter
 from restyle.rewriters.strap._foreign import foreign
-from restyle.rewriters.strap._guard import broken, grown, shrunk, stammers, turned
+from restyle.rewriters.strap._guard import broken, dropped, grown, shrunk, stammers, turned
 from restyle.rewriters.strap._keeping import found, kinds_of, lost, repaired
 from restyle.rewriters.strap._pack import users_folder, write_card
 from restyle.rewriters.strap._parts import taken_apart
@@ -206,6 +206,19 @@ def test_negations_and_lost_ends_are_seen():
     assert not turned("I cannot go.", "I go nowhere.")
     assert shrunk("What do you want from me?", "What do you?")
     assert not shrunk("Are you crazy?", "Art mad?")
+
+
+def test_a_sentence_that_is_missing_is_told_from_two_that_were_joined():
+    assert dropped("Where are you going? My mother is here.", "Where art thou going?")
+    assert not dropped("The lamp fell. Nobody moved.", "The lamp fell, and no man moved.")
+    assert not dropped("Are you quite sure, sir?", "Art sure?"), "which one sentence cannot be"
+
+
+def test_of_a_text_of_several_sentences_none_is_lost(play):
+    play.inverse.script = lambda text, decoding: [f"Arr, {text.split('?')[0]}{'?' * text.count('?')}"]
+    rewrite = play.rewritten("Where are you? My mother is here today.")
+    assert rewrite.outputs[0] == "Arr, Where are you? Arr, My mother is here today."
+    assert rewrite.paraphrase == "Where are you? My mother is here today."
 
 
 def test_what_is_made_up_and_what_is_said_twice_is_seen():

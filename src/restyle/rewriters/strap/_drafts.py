@@ -12,6 +12,7 @@ from restyle.rewriters.strap._choosing import Chooser
 from restyle.rewriters.strap._guard import Flag
 from restyle.rewriters.strap._writer import Writer, Written
 from restyle.text.entities import Entity
+from restyle.text.sentences import sentences
 
 # Over-generating is of no use when all candidates are alike.
 _DIVERSE = 0.8
@@ -92,6 +93,7 @@ class Stages:
         for way in ways:
             self._styled(starts, way)
         self._tried_again(drafts)
+        self._sentence_by_sentence(_unsound(drafts), request)
         self._ranked(drafts, request)
 
     def _paraphrased(self, drafts: Sequence[Draft], request: Request) -> list[tuple[Draft, list[str]]]:
@@ -132,6 +134,21 @@ class Stages:
         own = [(draft, draft.text) for draft in _unsound(drafts) if draft.text != draft.paraphrase]
         self._styled(own, Decoding())
 
+    def _sentence_by_sentence(self, drafts: Sequence[Draft], request: Request) -> None:
+        """Write texts of several sentences, of which together one is easily lost, from each sentence by itself."""
+        pieces = {id(draft): [Draft(text) for text in sentences(draft.text)] for draft in drafts}
+        several = [draft for draft in drafts if len(pieces[id(draft)]) > 1]
+        single = [piece for draft in several for piece in pieces[id(draft)]]
+        starts = [(piece, start) for piece, some in self._paraphrased(single, request) for start in some[:1]]
+        self._styled(starts, Decoding(nucleus=request.nucleus, seed=request.seed))
+        for draft in several:
+            best = [min(piece.candidates, key=_worst_last, default=None) for piece in pieces[id(draft)]]
+            if all(best):
+                whole = [each for each in best if each]
+                text = " ".join(each.text for each in whole)
+                ended = not any(each.hopeless for each in whole)
+                draft.add(" ".join(each.paraphrase for each in whole), [Written(text, 0.0, ended)])
+
     def _ranked(self, drafts: Sequence[Draft], request: Request) -> None:
         """Put the best first: by the judges where a choice was asked for, else by faults, the likeliest first."""
         rows = [(draft, candidate) for draft in drafts for candidate in draft.candidates]
@@ -157,6 +174,10 @@ def _flawless(text: str, written: Sequence[Written]) -> bool:
 def _least_faulty(text: str, written: Sequence[Written]) -> list[Written]:
     """The first with the fewest faults of what came to its end; none where nothing did."""
     return sorted((each for each in written if each.ended), key=lambda each: _guard.faults(text, each.text))[:1]
+
+
+def _worst_last(candidate: Candidate) -> tuple[bool, int]:
+    return candidate.hopeless, candidate.faults
 
 
 def _unsound(drafts: Sequence[Draft]) -> list[Draft]:

@@ -6,6 +6,7 @@ import re
 from enum import StrEnum
 
 from restyle.text.clean import clean
+from restyle.text.sentences import sentence_spans
 
 
 class Flag(StrEnum):
@@ -36,6 +37,9 @@ _NEGATION = re.compile(
 # A rewrite with so few words for each of its text has lost its end ("What do you?" for "What do you want from me?").
 # Of the published STRAP's outputs on CDS one in ten is so short, and few of those say what their input does.
 _SHRUNK = 0.58
+# One with fewer sentences and so few words has lost a sentence, and has not joined two: of what was said in several
+# short ones, a style that was learned from single sentences keeps the first.
+_DROPPED = 0.8
 # One with so many has made something up ("How are you, my lord?" for "How now?"): on 300 valid sentences of Shakespeare
 # the similarity to the input is 0.65 on average, and 0.45 beyond this.
 _GROWN = 1.8
@@ -74,6 +78,11 @@ def shrunk(before: str, after: str) -> bool:
     return length_ratio(before, after) < _SHRUNK
 
 
+def dropped(before: str, after: str) -> bool:
+    """Whether one of several sentences is missing."""
+    return length_ratio(before, after) < _DROPPED and _sentences(after) < _sentences(before)
+
+
 def grown(before: str, after: str) -> bool:
     """Whether a rewrite is so much longer that something must be made up."""
     return length_ratio(before, after) > _GROWN
@@ -86,7 +95,11 @@ def stammers(before: str, after: str) -> bool:
 
 def faults(before: str, after: str) -> int:
     """How much a reader would find wrong with a rewrite, beside what was to be kept."""
-    return sum(look(before, after) for look in (turned, shrunk, grown, stammers))
+    return sum(look(before, after) for look in (turned, shrunk, dropped, grown, stammers))
+
+
+def _sentences(text: str) -> int:
+    return sum(1 for _ in sentence_spans(text))
 
 
 def length_ratio(before: str, after: str) -> float:
