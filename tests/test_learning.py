@@ -229,6 +229,20 @@ class TestKilled:
             assert (tmp_path / "run" / "training").exists() == (moment == "training")
         assert bytes_of(home / "styles" / "noir") == bytes_of(undisturbed[1].folder)
 
+    def test_processes_that_were_launched_together_learn_one_pack(self, paraphraser, undisturbed, tmp_path):
+        file, home = written(tmp_path / "noir.txt"), tmp_path / "home"
+        # What `accelerate launch` itself calls for several GPUs; for several processes on a CPU it would want MPI.
+        launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
+        done = subprocess.run(
+            [*launch, __file__, str(file), str(paraphraser), str(tmp_path / "run"), ""],
+            env={**os.environ, "RESTYLE_HOME": str(home), "OMP_NUM_THREADS": "1"}, capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        shared, alone = find_pack(str(home / "styles" / "noir")).card, undisturbed[1].card
+        assert shared.settings == alone.settings
+        assert shared.dev_loss == pytest.approx(alone.dev_loss, abs=0.05)
+        assert not (tmp_path / "run" / "training").exists()
+
     def test_two_processes_do_not_share_a_run(self, learned, tmp_path):
         with Stages(tmp_path / "run"), pytest.raises(JobError, match="another process is at work in"):
             restyle.learn(written(tmp_path / "a.txt"), name="noir", paraphraser="toy", run=tmp_path / "run")

@@ -14,6 +14,7 @@ from restyle.cli._settings import nested, with_settings
 from restyle.cli.score import warnings_told
 from restyle.errors import UsageError
 from restyle.jobs import JobSettings
+from restyle.jobs.stages import leads
 from restyle.rewriters.strap import Pack, packs
 from restyle.rewriters.strap.learning import LearnSettings
 from restyle.settings import to_dict
@@ -83,8 +84,8 @@ def learn(
     if system is not None and system != "strap":
         refused = {"texts": files, "--name": name, "--recipe": recipe, "--pairs": pairs, "--run": run}
         given = {"corpus": corpus, "stop": stop, "output": output, "with_": with_}
-        for line in _of_a_corpus(system, given, [what for what, value in refused.items() if value], settings()):
-            typer.echo(line)
+        lines = _of_a_corpus(system, given, [what for what, value in refused.items() if value], settings())
+        _say(*lines, to_stderr=False)
         return
     for flag, value in (("--corpus", corpus), ("--stop", stop), ("--with", with_)):
         if value:
@@ -103,9 +104,16 @@ def learn(
             settings=settings(),
             jobs=jobs,
             progress=None,
-            say=lambda line: typer.echo(f"restyle: {line}", err=True),
+            say=lambda line: _say(f"restyle: {line}"),
         )
-    typer.echo(_told(pack, settings().paraphraser, named=output is None))
+    _say(_told(pack, settings().paraphraser, named=output is None), to_stderr=False)
+
+
+def _say(*lines: str, to_stderr: bool = True) -> None:
+    """Say it once, however many processes learn together."""
+    if leads():
+        for line in lines:
+            typer.echo(line, err=to_stderr)
 
 
 def _of_a_corpus(system: str, given: Mapping[str, Any], refused: Sequence[str], settings: LearnSettings) -> list[str]:
@@ -128,7 +136,7 @@ def _of_a_corpus(system: str, given: Mapping[str, Any], refused: Sequence[str], 
             output=Path(given["output"]),
             values=values | ({"stop": given["stop"]} if given["stop"] else {}),
             progress=None,
-            say=lambda line: typer.echo(f"restyle: {line}", err=True),
+            say=lambda line: _say(f"restyle: {line}"),
         )
     )
 

@@ -5,6 +5,9 @@
 
 A stage that was killed is called again over what it left behind, so that it can go on there; one whose inputs have
 changed begins anew.
+
+Under `accelerate launch` every process walks through the same stages: the first makes them, and the others wait for
+what it made, except where they make it together.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import hashlib
 import json
 import os
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -25,6 +29,8 @@ from restyle.errors import JobError
 from restyle.records import writing_to
 
 _MARKERS = "made-of"
+# How often a process looks whether the first one is done.
+_LOOKS_AGAIN = 0.5
 
 
 class Stages:
@@ -34,10 +40,13 @@ class Stages:
         """`say` is told which stages begin and which are left out."""
         self.folder = Path(folder)
         self.spent = 0.0  # seconds that the stages so far took, in whichever run they were made
-        self._say = say
-        self._lock: IO[bytes]
+        self.leads = leads()
+        self._say = say if self.leads else lambda line: None
+        self._lock: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
+        if not self.leads:
+            return self
         with writing_to(self.folder):
             (self.folder / _MARKERS).mkdir(parents=True, exist_ok=True)
             self._lock = (self.folder / _MARKERS / ".lock").open("ab")
@@ -53,18 +62,28 @@ class Stages:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._lock.close()
+        if self._lock is not None:
+            self._lock.close()
 
     def made(
-        self, name: str, of: Mapping[str, Any], make: Callable[[Path], object], *, leaves: Sequence[str] = ()
+        self,
+        name: str,
+        of: Mapping[str, Any],
+        make: Callable[[Path], object],
+        *,
+        leaves: Sequence[str] = (),
+        together: bool = False,
     ) -> Path:
         """What a stage makes: as it lies there when it was made of the same, else made now.
 
         `make` writes the file or folder that it is given, which is called `name` in the folder. `of` is all that it
         depends on. `leaves` names what it leaves beside it while it is unfinished: that is kept for the run that goes
-        on, and removed when the inputs have changed, and at the end.
+        on, and removed when the inputs have changed, and at the end. What all processes make `together` is kept of the
+        first.
         """
         path = self.folder / name
+        if not self.leads:
+            return self._followed(name, of, make, together=together)
         if self.is_made(name, of):
             self.spent += float(self._marker(name).get("seconds", 0.0))
             self._say(f"{name}: made of the same before")
@@ -82,6 +101,15 @@ class Stages:
         _remove(*(self.folder / each for each in leaves))
         self.spent += seconds
         return path
+
+    def _followed(self, name: str, of: Mapping[str, Any], make: Callable[[Path], object], *, together: bool) -> Path:
+        """What the first process made, once it is there; if it fails, the launcher ends all of them."""
+        if together and not self.is_made(name, of):
+            with tempfile.TemporaryDirectory() as aside:
+                make(Path(aside) / name)
+        while not self.is_made(name, of):
+            time.sleep(_LOOKS_AGAIN)
+        return self.folder / name
 
     def is_made(self, name: str, of: Mapping[str, Any]) -> bool:
         """Whether the stage would be left out."""
@@ -105,6 +133,11 @@ class Stages:
 
     def _marker_file(self, name: str) -> Path:
         return self.folder / _MARKERS / f"{name.replace('/', '_')}.json"
+
+
+def leads() -> bool:
+    """Whether this is the only process, or the first of those that `accelerate launch` started."""
+    return os.environ.get("RANK", "0") == "0"
 
 
 def content_of(path: str | Path) -> str:

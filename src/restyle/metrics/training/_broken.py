@@ -1,9 +1,9 @@
 """Broken sentences: what machines write when they fail, made from sentences that people wrote.
 
 CoLA's unacceptable sentences were thought out by linguists; a system's are of another kind: words lost, doubled, out of
-order, a phrase that loops, an end that never comes, a form that does not agree, a word that belongs elsewhere, a stretch
-in which each word follows from the one before and all together say nothing. A judge of fluency that learned from CoLA
-alone has seen none of them.
+order, a phrase that loops, an end that never comes, a form that does not agree, a word that belongs elsewhere, a
+stretch in which each word follows from the one before and all together say nothing. A judge of fluency that learned
+from CoLA alone has seen none of them.
 """
 
 from __future__ import annotations

@@ -71,6 +71,8 @@ def learn_to_hide(
         raise UsageError(f"{target} holds something that is no pack: name another folder with --output")
     with Stages(folder, say) as stages:
         made = _Course(name, settings, scorer, stages, jobs or JobSettings(), shown, say).pack()
+        if not stages.leads:
+            return made
         with writing_to(target):
             target.mkdir(parents=True, exist_ok=True)
             (target / ADAPTER_FILE).write_bytes(made.adapter.read_bytes())
@@ -180,9 +182,11 @@ class _Course:
                 list(read_records(pairs)), {key: each for key, each in tuning.items() if each is not None}, path
             )
 
-        return read_pack(self.stages.made("draft", of, make, leaves=["training"]))
+        return read_pack(self.stages.made("draft", of, make, leaves=["training"], together=True))
 
     def _tuned(self, records: Sequence[Record], tuning: dict[str, Any], path: Path) -> None:
+        from accelerate import PartialState
+
         from restyle.lm.training import Pairs, TuneSettings, tune
         from restyle.nets.device import hardware
 
@@ -200,6 +204,7 @@ class _Course:
         )  # fmt: skip
         if tuned.adapter is None:
             raise UsageError("rank is 0: a pack is an adapter, which has a rank of one or more")
+        PartialState().wait_for_everyone()  # before the first process clears away what the others read here
         tuned.adapter.save(path / ADAPTER_FILE, self.settings.precision)
         paraphraser = self._paraphraser.card
         write_card(

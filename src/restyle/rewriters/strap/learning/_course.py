@@ -196,7 +196,7 @@ class Course:
             )  # fmt: skip
 
         of |= {"minutes": minutes, "card": to_dict(card), "precision": settings.precision}
-        draft = read_pack(self.stages.made("draft", of, make, leaves=["training"]))
+        draft = read_pack(self.stages.made("draft", of, make, leaves=["training"], together=True))
         seen = draft.card.settings["steps"] * tuning.batch_size / max(1, draft.card.sentences)
         if minutes is not None and seen < 1:
             self.say(f"there was time to see {seen:.0%} of the pairs: more --minutes make a better pack")

@@ -44,6 +44,8 @@ def learn(
     The pack goes to `output`, or among the user's packs, where `restyle rewrite --to NAME` finds it. What is unfinished
     lies in `run`, and the same call goes on with it. `scorer` makes scorecards; `say` is told what happens.
 
+    Under `accelerate launch` all processes share the steps of the training; the first does everything else.
+
     Raises InputError for what cannot be learned from, UsageError for a name that is taken, unless `overwrite`.
     """
     settings = settings or LearnSettings()
@@ -62,7 +64,7 @@ def learn(
         if not overwrite and not stages.is_made(_LEARNED, identity):
             _check_free(name, target, to_users=output is None)
         made = _made(course, texts, Path(str(pairs)))
-        installed = _installed(made, target)
+        installed = _installed(made, target) if stages.leads else made
         stages.made(_LEARNED, identity, lambda path: path.write_text(f"{target}\n", encoding="utf-8"))
     return installed
 

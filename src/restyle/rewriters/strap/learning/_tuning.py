@@ -18,6 +18,8 @@ from restyle.settings import from_dict, to_dict
 _TOLD = ("rank", "epochs", "batch_size", "learning_rate", "seed")
 # More dev sentences would cost minutes at every evaluation and decide nothing.
 _MOST_DEV = 500
+# Where the Trainer writes for tensorboard, when it is asked to.
+_LOGS = "runs"
 # Where all weights are tuned: STRAP's, and one for weights that know nothing.
 _WHOLE_RATE, _LSTM_RATE = 5e-5, 1e-3
 
@@ -60,6 +62,8 @@ def write_draft(
     A style is the way from paraphrase to sentence, a paraphraser the way from text to paraphrase. What an unfinished
     training needs to go on lies in `unfinished`.
     """
+    from accelerate import PartialState
+
     from restyle.lm.training import Pairs, tune
     from restyle.nets.device import hardware
 
@@ -76,6 +80,9 @@ def write_draft(
     else:
         with writing_to(folder):
             shutil.copytree(tuned.folder, folder / MODEL_FOLDER, dirs_exist_ok=True)
+    if (unfinished / _LOGS).is_dir():
+        shutil.copytree(unfinished / _LOGS, folder.parent / "tensorboard", dirs_exist_ok=True)
+    PartialState().wait_for_everyone()  # before the first process clears away what the others read here
     told: dict[str, Any] = {key: value for key, value in to_dict(tuning).items() if key in _TOLD}
     facts = {"settings": told | {"steps": tuned.steps}, "sentences": len(train), "dev_loss": round(tuned.dev_loss, 4)}
     made = {"base_sha256": base_hash(card.base), "max_subwords": tuning.max_subwords, "made_on": hardware()}
