@@ -78,6 +78,7 @@ def learn(
     restyle learn --recipe recipes/strap/styles.toml --name shakespeare
     restyle learn --kind multi --recipe recipes/strap/styles.toml --styles bible --styles joyce --name both
     restyle learn --kind paraphraser --pairs pairs.jsonl --name mine
+    accelerate launch -m restyle learn letters/ --name letters
     restyle learn --system cross-aligned:M7 --corpus yelp --stop gm -o runs/m7
     restyle learn --system cross-aligned:M0 --corpus books --styles dickens --styles joyce --epochs 6 -o runs/m0
     """
