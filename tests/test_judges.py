@@ -428,6 +428,16 @@ def test_sim_glove_is_the_cosine_of_idf_weighted_vectors(vectors: Path) -> None:
     assert SimGlove(vectors).score(batch) == pytest.approx([expected, 0.6])
 
 
+def test_sim_glove_is_signed_by_what_its_vectors_are(vectors: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other" / vectors.name
+    other.parent.mkdir()
+    other.write_text(vectors.read_text(encoding="utf-8").upper(), encoding="utf-8")
+    one, two = (SimGlove(path).signature()["vectors"] for path in (vectors, other))
+    assert one != two
+    assert one.startswith(f"{vectors.name}#")
+    assert SimGlove().signature()["vectors"] == "spacy-md"
+
+
 def test_sim_glove_takes_the_best_of_several_references(vectors: Path) -> None:
     batch = Batch(["dog", "cat"], references=[["sleeps", "cat"], ["cat"]])
     assert SimGloveRef(vectors, idf_from=["cat dog", "sleeps", "none"]).score(batch) == pytest.approx([0.8, 1])

@@ -270,6 +270,14 @@ class TestNothingIsDoneTwice:
         assert [line for line in said if line.endswith("…")][0] == "draft …"
         assert "pairs.jsonl: made of the same before" in said
 
+    def test_a_pack_goes_on_learning_where_another_would_begin(self, learned, undisturbed):
+        first = undisturbed[1]
+        again = learned(start=str(first.folder))
+        assert again.card.dev_loss < first.card.dev_loss
+        assert "--start noir" in again.card.command
+        with pytest.raises(UsageError, match="what goes on is an adapter of"):
+            learned(start="shakespeare", run="other", overwrite=True)
+
     def test_pairs_that_a_person_mended_are_learned_from(self, learned, tmp_path):
         learned()
         pairs = tmp_path / "run" / "pairs.jsonl"

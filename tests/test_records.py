@@ -123,7 +123,7 @@ class TestBadInput:
 
     def test_a_ragged_row_is_named_with_both_counts(self, tmp_path):
         (tmp_path / "a.tsv").write_text("text\tn\none\t1\ntwo\n")
-        with pytest.raises(RecordError, match=r"a.tsv, line 3: 1 fields; the header has 2"):
+        with pytest.raises(RecordError, match=r"a.tsv, line 3: fields: 1; the header has 2"):
             read(tmp_path / "a.tsv")
 
     def test_a_wrong_encoding_names_the_byte_and_the_remedy(self, tmp_path):

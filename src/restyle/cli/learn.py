@@ -20,8 +20,8 @@ from restyle.rewriters.strap.learning import LearnSettings
 from restyle.settings import to_dict
 
 _FLAGS = (
-    "kind", "styles", "base", "paraphraser", "minutes", "epochs", "rank", "precision", "most", "min_similarity", "test",
-    "judge", "engine", "seed", "summary", "licence",
+    "kind", "styles", "base", "paraphraser", "start", "minutes", "epochs", "rank", "precision", "most",
+    "min_similarity", "test", "judge", "engine", "seed", "summary", "licence",
 )  # fmt: skip
 # Those of them that other systems have too.
 _SHARED = ("epochs", "seed", "styles")

@@ -104,5 +104,5 @@ class Files:
             header: list[str] = next(table, [])
             for row in table:
                 if len(row) != len(header):
-                    raise InputError(f"{name}, line {table.line_num}: {len(row)} fields; the header has {len(header)}")
+                    raise InputError(f"{name}, line {table.line_num}: fields: {len(row)}; the header has {len(header)}")
                 yield {**dict(zip(header, row, strict=True)), "source": name, "line": table.line_num}

@@ -50,7 +50,11 @@ def read_outputs(source: str | Path, settings: OutputsSettings | None = None) ->
     settings = settings or OutputsSettings()
     plain = format_of(source) == "txt"
     found = outputs_of(
-        read_records(source, text_column="text" if plain else "output"),
+        read_records(
+            source,
+            text_column="text" if plain else "output",
+            remedy="give that name to the column that holds what the system wrote",
+        ),
         system=settings.system or _stem(source),
         columns=_pairs(settings.column),
         one_system=settings.system is not None,

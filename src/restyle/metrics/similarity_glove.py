@@ -54,7 +54,7 @@ class SimGlove:
         return {
             "metric": self.name,
             "side": self.side,
-            "vectors": self._vectors if self._vectors in model_wheels() else Path(self._vectors).name,
+            "vectors": _identity(self._vectors),
             "idf": "scored" if self._idf is None else self._idf.fingerprint,
             "tok": "ptb",
         }
@@ -127,6 +127,15 @@ class WordVectors:
 def word_vectors(named: str) -> WordVectors:
     """The vectors of spaCy's model, or of a GloVe text file: a word and its numbers on each line."""
     return _of_spacy(model_folder(named)) if named in model_wheels() else _of_file(Path(named))
+
+
+@lru_cache(maxsize=2)
+def _identity(named: str) -> str:
+    """The name of the vectors; of a file the hash too, as many are called the same."""
+    if named in model_wheels():
+        return named
+    with Path(named).open("rb") as stream:
+        return f"{Path(named).name}#{hashlib.file_digest(stream, 'sha256').hexdigest()[:8]}"
 
 
 def _of_spacy(folder: Path) -> WordVectors:

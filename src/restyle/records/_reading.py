@@ -16,6 +16,8 @@ from restyle.records._streams import Lines, opened_bytes
 
 OnError = Literal["stop", "skip"]
 
+_REMEDY = "name the one to read with --text-column, or the columns of a file without a header line with --columns"
+
 
 @dataclass
 class ReadingReport:
@@ -50,13 +52,15 @@ def read_records(
     on_error: OnError = "stop",
     encoding: str = "utf-8",
     report: ReadingReport | None = None,
+    remedy: str = _REMEDY,
 ) -> Iterator[Record]:
     """Stream the records of a file, or of stdin for `-`.
 
     `format` is told from the file's name when it is not given (stdin: JSONL when it starts with `{`, else plain text).
     `text_column` names the field that becomes `text`. `columns` names the fields of a TSV or CSV without a header
     line. A record without an `id` gets its line number. Plain text keeps its empty lines, since line n of an output
-    answers line n of its input; JSONL, TSV and CSV pass over blank lines.
+    answers line n of its input; JSONL, TSV and CSV pass over blank lines. `remedy` is what to do where a table lacks
+    that column.
 
     Raises InputError for a file that cannot be read at all, and RecordError (file, line, what is wrong) for a bad line,
     unless `on_error="skip"`, which counts it in `report` and goes on.
@@ -67,7 +71,7 @@ def read_records(
         lines = Lines(stream, name, encoding)
         chosen = checked_format(format) or format_of(source) or lines.guess_format()
         report.format = chosen
-        records = _Records(lines, chosen, name, text_column, columns)
+        records = _Records(lines, chosen, name, text_column, columns, remedy)
         while True:
             try:
                 record = next(records, None)
@@ -88,11 +92,11 @@ class _Records:
     """The records in lines of one format; after the RecordError of a bad line, the next record can be asked for."""
 
     def __init__(
-        self, lines: Lines, format: Format, name: str, text_column: str, columns: Sequence[str] | None
+        self, lines: Lines, format: Format, name: str, text_column: str, columns: Sequence[str] | None, remedy: str
     ) -> None:
         self.line = 0  # where the last record, or what should have been one, begins
         self._name = name
-        self._text_column = text_column
+        self._text_column, self._remedy = text_column, remedy
         self._columns = list(columns) if columns else None
         if self._columns is not None:
             self._check_columns(1)
@@ -159,7 +163,7 @@ class _Records:
             self._check_columns(number)
             return None
         if len(cells) != len(self._columns):
-            raise RecordError(self._name, number, f"{len(cells)} fields; the header has {len(self._columns)}")
+            raise RecordError(self._name, number, f"fields: {len(cells)}; the header has {len(self._columns)}")
         return self._record(number, dict(zip(self._columns, cells, strict=True)))
 
     def _check_columns(self, number: int) -> None:
@@ -169,8 +173,7 @@ class _Records:
         if self._text_column not in columns:
             shown = ", ".join(repr(column[:40]) for column in columns[:8])
             raise InputError(
-                f"{self._name} has no column {self._text_column!r} (its first line: {shown}); name the one to read "
-                "with --text-column, or the columns of a file without a header line with --columns"
+                f"{self._name} has no column {self._text_column!r} (its first line: {shown}); {self._remedy}"
             )
 
     def _record(self, number: int, fields: Record) -> Record:

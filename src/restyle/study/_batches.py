@@ -69,7 +69,7 @@ def read_rows(path: str | Path) -> Iterator[Row]:
         header = [name.removeprefix("\ufeff") for name in next(table, [])]
         for row in table:
             if row and len(row) != len(header):
-                raise InputError(f"{path}, line {table.line_num}: {len(row)} fields; the header has {len(header)}")
+                raise InputError(f"{path}, line {table.line_num}: fields: {len(row)}; the header has {len(header)}")
             if row:
                 yield dict(zip(header, row, strict=True))
 

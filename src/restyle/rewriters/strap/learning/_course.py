@@ -78,6 +78,12 @@ class Course:
     def identity(self) -> dict[str, Any]:
         """What the pack depends on beside its sentences; UsageError when the base is not the paraphraser's."""
         settings = to_dict(self.settings)
+        if start := self._start:
+            settings["start"] = start.card.sha256
+            if start.model or start.card.base_sha256 != base_hash(self._base):
+                raise UsageError(
+                    f"{self.settings.start} cannot go on learning here: what goes on is an adapter of {self._base}"
+                )
         if self.settings.kind == "paraphraser":
             return {"settings": settings, "base": base_hash(self._base)}
         card = self._paraphraser.card
@@ -147,6 +153,11 @@ class Course:
         return find_pack(self.settings.paraphraser, "paraphraser")
 
     @property
+    def _start(self) -> Pack | None:
+        """The pack that goes on learning."""
+        return find_pack(self.settings.start, self.settings.kind) if self.settings.start else None
+
+    @property
     def _base(self) -> str:
         if self.settings.kind == "paraphraser":
             return self.settings.base or DEFAULT_BASE
@@ -192,10 +203,11 @@ class Course:
         def make(path: Path) -> None:
             write_draft(
                 list(read_records(pairs)), card, tuning, settings, path,
-                unfinished=self.stages.folder / "training", shown=self.shown, say=self.say,
+                start=self._start, unfinished=self.stages.folder / "training", shown=self.shown, say=self.say,
             )  # fmt: skip
 
         of |= {"minutes": minutes, "card": to_dict(card), "precision": settings.precision}
+        of |= {"start": self._start.card.sha256} if self._start else {}
         draft = read_pack(self.stages.made("draft", of, make, leaves=["training"], together=True))
         seen = draft.card.settings["steps"] * tuning.batch_size / max(1, draft.card.sentences)
         if minutes is not None and seen < 1:

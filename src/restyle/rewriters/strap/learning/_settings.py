@@ -30,6 +30,9 @@ class LearnSettings:
         None, f"the base model, or {LSTM} for none; that of the paraphraser, or {DEFAULT_BASE}, when not given"
     )
     paraphraser: str = setting(DEFAULT_PARAPHRASER, "the paraphraser that takes the style out: a pack or its folder")
+    start: str | None = setting(
+        None, "a pack of this kind that goes on learning, where a new one would begin from the base; name or folder"
+    )
     minutes: float | None = setting(
         None, "time for everything together; as long as it takes, when not given", minimum=0.1
     )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from restyle.lm.adapters import Adapter
 from restyle.lm.bases import base_hash
 from restyle.lm.training import TuneSettings
 from restyle.records import Record, read_records, writing_to
@@ -53,11 +54,12 @@ def write_draft(
     settings: LearnSettings,
     folder: Path,
     *,
+    start: Pack | None = None,
     unfinished: Path,
     shown: bool | None,
     say: Callable[[str], None],
 ) -> Pack:
-    """Tune a base on the pairs, and write adapter, or the whole model, and card into a folder.
+    """Tune a base on the pairs, from `start` on; write adapter, or the whole model, and card into a folder.
 
     A style is the way from paraphrase to sentence, a paraphraser the way from text to paraphrase. What an unfinished
     training needs to go on lies in `unfinished`.
@@ -74,7 +76,11 @@ def write_draft(
         return Pairs([record[before] for record in records], [record[after] for record in records])
 
     train = of("train")
-    tuned = tune(train, of("valid", _MOST_DEV), unfinished, tuning, what=f"learning {card.name}", shown=shown, log=say)
+    begun = Adapter.load(start.adapter) if start else None
+    tuned = tune(
+        train, of("valid", _MOST_DEV), unfinished, tuning,
+        start=begun, what=f"learning {card.name}", shown=shown, log=say,
+    )  # fmt: skip
     if tuned.adapter is not None:
         tuned.adapter.save(folder / ADAPTER_FILE, settings.precision)
     else:
