@@ -1,9 +1,8 @@
 """Broken sentences: what machines write when they fail, made from sentences that people wrote.
 
 CoLA's unacceptable sentences were thought out by linguists; a system's are of another kind: words lost, doubled, out of
-order, a phrase that loops, an end that never comes, a form that does not agree, a word that belongs elsewhere, a
-stretch in which each word follows from the one before and all together say nothing. A judge of fluency that learned
-from CoLA alone has seen none of them.
+order, a phrase that loops, an end that never comes, a form that does not agree. A judge of fluency that learned from
+CoLA alone has seen none of them.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 
 # Fewer, and what is left is often a sentence again.
 _LEAST_WORDS = 4
@@ -22,7 +20,6 @@ _SWAPPED = {
     "of": "to", "in": "at", "at": "for", "for": "with", "with": "from", "from": "by", "by": "on", "on": "in",
 }  # fmt: skip
 _SUFFIXES = ("ing", "ed", "s")
-_MARKS = ".,;:!?"
 _END = re.compile(r"[.!?]+[\"']*$")
 
 Words = list[str]
@@ -35,49 +32,10 @@ def broken(texts: Sequence[str], *, seed: int = 0) -> list[str]:
     >>> broken(["The lamp went out, and nobody moved."], seed=3)  # doctest: +SKIP
     ['The went lamp out, and nobody moved.']
     """
-    said = _Said(texts)
-    ways = (*_WAYS, said.exchange, said.exchange, said.exchange, said.wander, said.wander, said.wander)
-    draws = (random.Random(f"{seed}/{number}") for number in range(len(texts)))
-    return [made for text, draw in zip(texts, draws, strict=True) if (made := _broken(text, draw, ways))]
+    return [made for number, text in enumerate(texts) if (made := _broken(text, random.Random(f"{seed}/{number}")))]
 
 
-class _Said:
-    """Which words the texts say, and which follow which."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._words: Words = []
-        self._followers: dict[str, Words] = {}
-        for text in texts:
-            words = text.split()
-            self._words += words[1:]  # the first has a capital
-            for word, follower in pairwise(words):
-                self._followers.setdefault(word, []).append(follower)
-
-    def exchange(self, words: Words, draw: random.Random) -> Words:
-        """Words of other sentences in the place of some: what systems do that translate word by word."""
-        made = list(words)
-        if self._words:
-            for place in draw.sample(range(len(words)), min(len(words), draw.choice((1, 1, 2, 3)))):
-                made[place] = _with_end_of(words[place], draw.choice(self._words))
-        return made
-
-    def wander(self, words: Words, draw: random.Random) -> Words:
-        """A stretch in which each word follows from the one before it, and nothing from the sentence."""
-        start = draw.randrange(len(words) - 1) if len(words) > 1 else 0
-        length = draw.randint(2, 8)
-        made = words[: start + 1]
-        for _ in range(length):
-            made.append(draw.choice(self._followers.get(made[-1], self._words)))
-        return [*made, *words[start + 1 + length :]] if draw.random() < 0.5 else made
-
-
-def _with_end_of(word: str, other: str) -> str:
-    """The other word, with the marks that the first one ends in."""
-    bare = other.strip(_MARKS) or other
-    return bare + word[len(word.rstrip(_MARKS)) :]
-
-
-def _broken(text: str, draw: random.Random, ways: Sequence[Way]) -> str | None:
+def _broken(text: str, draw: random.Random) -> str | None:
     words = text.split()
     if len(words) < _LEAST_WORDS:
         return None
@@ -85,7 +43,7 @@ def _broken(text: str, draw: random.Random, ways: Sequence[Way]) -> str | None:
     if words[0] != "I" and not words[0].startswith("I'"):
         words[0] = words[0][:1].lower() + words[0][1:]
     for _ in range(draw.choice((1, 1, 2, 3))):
-        words = draw.choice(ways)(words, draw)
+        words = draw.choice(_WAYS)(words, draw)
     made = " ".join(words)
     if text[:1].isupper():
         made = made[:1].upper() + made[1:]
@@ -140,7 +98,7 @@ def _move(words: Words, draw: random.Random) -> Words:
 def _copy_word(words: Words, draw: random.Random) -> Words:
     """A word of the sentence in the place of another: what systems do that know which words, but not where."""
     place, other = draw.randrange(len(words)), draw.randrange(len(words))
-    return [*words[:place], words[other].strip(_MARKS), *words[place + 1 :]]
+    return [*words[:place], words[other].strip(",;:.!?"), *words[place + 1 :]]
 
 
 def _inflect(words: Words, draw: random.Random) -> Words:
