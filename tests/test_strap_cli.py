@@ -128,6 +128,18 @@ def test_the_paraphrase_can_be_skipped(stages, capfd):
     assert (code, err) == (2, "restyle: the system copy has no paraphrase to skip: leave --skip-paraphrase out\n")
 
 
+@pytest.mark.parametrize(("flag", "value"), [("paraphraser", "mine"), ("engine", "torch")])
+def test_a_system_is_told_of_no_model_that_it_does_not_have(flag, value, stages, capfd):
+    code, _, err = run(capfd, "rewrite", "--to", "x", "--system", "copy", f"--{flag}", value, "You sit.")
+    assert (code, err) == (2, f"restyle: the system copy has no {flag}: leave --{flag} out\n")
+
+
+def test_a_paraphraser_is_named_to_those_who_have_one(stages, capfd):
+    code, _, err = run(capfd, "rewrite", "--to", "x", "--system", "paraphrase", "--paraphraser", "mine", "You sit.")
+    assert code == 2
+    assert err.startswith("restyle: no paraphraser is called 'mine'")
+
+
 def test_candidates_of_a_text_are_lines_the_best_first(stages, capfd, monkeypatch):
     from restyle.rewriters.strap import _rewriter
 

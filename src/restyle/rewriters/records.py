@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
+from collections.abc import Container
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -82,6 +84,7 @@ def prepared(settings: RewriteSettings) -> Rewriter:
     if name.startswith("strap"):
         rewriter = _strap(name, settings)
     elif name not in systems and is_saved(name):
+        _options(name, (), settings)
         rewriter = load(name)
     elif name == "cross-aligned":
         raise UsageError(
@@ -92,16 +95,27 @@ def prepared(settings: RewriteSettings) -> Rewriter:
             raise UsageError(
                 f"the system {name} knows a style from sentences: name the corpus that holds them, --corpus"
             )
+        _options(name, (), settings)
         return kind.from_corpus(load_corpus(settings.corpus), settings.to)
     else:
-        rewriter = kind()
+        rewriter = kind(**_options(name, inspect.signature(kind).parameters, settings))
     for to in settings.to:
         rewriter.checked(to)
     return rewriter
 
 
+def _options(name: str, known: Container[str], settings: RewriteSettings) -> dict[str, Any]:
+    """The paraphraser and the engine, where they were named; UsageError when the system has none."""
+    named = {"paraphraser": settings.paraphraser, "engine": settings.engine if settings.engine != "auto" else None}
+    options = {option: value for option, value in named.items() if value is not None}
+    for option in options:
+        if option not in known:
+            raise UsageError(f"the system {name} has no {option}: leave --{option} out")
+    return options
+
+
 def _strap(name: str, settings: RewriteSettings) -> Rewriter:
-    """One of the systems of STRAP, which alone have packs and engines."""
+    """One of the systems of STRAP."""
     from restyle.rewriters.strap import OnBase, on_base
 
     options: dict[str, Any] = {"paraphraser": settings.paraphraser, "engine": settings.engine}

@@ -51,8 +51,8 @@ class Paraphrase(Rewriter):
         return [found[text] for text in texts]
 
     def fingerprint(self, *targets: str) -> str:
-        """The weights of the paraphraser, and the engine."""
-        return f"{self.name}/{self._pack.card.sha256}/{self._engine}"
+        """The weights of the paraphraser, how much of them, and the engine."""
+        return f"{self.name}/{self._pack.card.sha256}:{self._pack.card.strength:g}/{self._engine}"
 
     def save(self, folder: str | Path) -> None:
         """Write which pack it is; the weights are its own."""
