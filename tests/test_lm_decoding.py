@@ -41,6 +41,7 @@ TEXTS = [
     "Zürich: 3,14 € — \u201cça va?\u201d 🙂",
 ]
 GREEDY = Decoding()
+BRANCHED = Decoding(candidates=3, branches=True)
 DRAWN = Decoding(nucleus=0.9, candidates=3, seed=5)
 
 
@@ -147,7 +148,7 @@ def test_scores_are_mean_log_probabilities_of_what_was_written(toy_base: Path, e
     adapter().merge_into(base.model)
     prompts = prompts_of(engines["torch"], TEXTS)
     for name in ("torch", "ctranslate2"):
-        for decoding in (GREEDY, Decoding(candidates=3)):
+        for decoding in (GREEDY, Decoding(candidates=3), BRANCHED):
             for prompt, candidates in zip(prompts, engines[name].generate(prompts, decoding), strict=True):
                 assert len(candidates) == decoding.candidates
                 assert [each.score for each in candidates] == sorted((each.score for each in candidates), reverse=True)
@@ -180,7 +181,7 @@ def test_the_room_cuts_and_changes_nothing_else(engines: dict[str, Engine]) -> N
 CASES = st.lists(st.tuples(st.sampled_from(TEXTS), st.sampled_from([3, 16])), min_size=1, max_size=40)
 
 
-@given(CASES, st.sampled_from([GREEDY, DRAWN]), st.sampled_from([40, 300, 4096]), st.integers(1, 2))
+@given(CASES, st.sampled_from([GREEDY, BRANCHED, DRAWN]), st.sampled_from([40, 300, 4096]), st.integers(1, 2))
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_sentence_is_written_the_same_whoever_stands_beside_it(
     engines: dict[str, Engine], cases: list[tuple[str, int]], decoding: Decoding, tokens: int, threads: int
@@ -272,6 +273,19 @@ def test_candidates_without_chance_are_different_texts(engines: dict[str, Engine
             assert len(set(candidates)) >= 3
 
 
+def test_branches_begin_with_the_likeliest_subwords_and_the_greedy_text_is_one(engines: dict[str, Engine]) -> None:
+    prompts = prompts_of(engines["torch"], TEXTS)
+    written = {}
+    for name in ("torch", "ctranslate2"):
+        found = engines[name].generate(prompts, BRANCHED)
+        greedy = engines[name].generate(prompts, GREEDY)
+        for candidates, (best,) in zip(found, greedy, strict=True):
+            assert len({each.ids[:1] for each in candidates}) == 3
+            assert best.ids in [each.ids for each in candidates] or not best.ids, "which no branch can be"
+        written[name] = [{each.ids for each in candidates} for candidates in found]
+    assert written["torch"] == written["ctranslate2"]
+
+
 def test_the_fast_engine_says_who_draws(engines: dict[str, Engine]) -> None:
     with pytest.raises(UsageError, match="use the engine auto or torch"):
         texts_of(engines["ctranslate2"], TEXTS, DRAWN)
@@ -279,7 +293,8 @@ def test_the_fast_engine_says_who_draws(engines: dict[str, Engine]) -> None:
 
 @pytest.mark.parametrize(
     "wrong", [{"nucleus": 1.5}, {"nucleus": -0.1}, {"temperature": 0}, {"beams": 0}, {"candidates": 0},
-              {"beams": 2, "nucleus": 0.5}, {"nucleus": math.nan}],
+              {"beams": 2, "nucleus": 0.5}, {"nucleus": math.nan}, {"branches": True, "beams": 2},
+              {"branches": True, "nucleus": 0.5}],
 )  # fmt: skip
 def test_wrong_decodings_are_refused(wrong: dict) -> None:
     with pytest.raises(UsageError):

@@ -475,7 +475,9 @@ class Likes:
 @pytest.fixture
 def many(play, monkeypatch):
     monkeypatch.setattr(_rewriter, "Chooser", Likes)
-    play.para.script = lambda text, decoding: ["Are you mad?", "Have you lost it?"][: 1 + decoding.samples]
+    play.para.script = lambda text, decoding: ["Are you mad?", "Have you lost it?"][
+        : decoding.candidates + decoding.samples
+    ]
     play.inverse.script = lambda text, decoding: [f"{text} {'arr ' * n}aye" for n in range(1, decoding.candidates + 1)]
     return play
 
@@ -486,6 +488,14 @@ def test_candidates_are_overgenerated_in_both_stages_and_the_judges_choose(many)
     assert [len(output) for output in rewrite.outputs] == sorted(len(output) for output in rewrite.outputs)
     assert {text for text, _ in many.inverse.asked} == {"Are you mad?", "Have you lost it?"}
     assert rewrite.selected_with == ("toy-select#1",)
+    assert not any(way.samples for _, way in many.inverse.asked)
+
+
+def test_with_a_nucleus_the_other_candidates_are_drawn_by_chance(many):
+    many.rewritten("Are you crazy?", candidates=4, nucleus=0.6)
+    several = [way for _, way in (*many.para.asked, *many.inverse.asked) if way.candidates > 1]
+    assert several
+    assert all(way.nucleus == 0.6 for way in several)
 
 
 def test_as_many_candidates_as_asked_come_back_even_where_there_are_fewer(many):

@@ -25,6 +25,7 @@ class Decoding:
     temperature: float = 1.0
     beams: int = 1  # of beam search, which is greedy's wider form
     candidates: int = 1
+    branches: bool = False  # candidates begin with the likeliest subwords, one each, and are greedy from there
     no_repeat: int = 0  # so many subwords in a row are written once at most: greedy that cannot go round in circles
     seed: int = 0
 
@@ -37,7 +38,9 @@ class Decoding:
             raise UsageError("candidates and beams can be 1 or more")
         if self.beams > 1 and self.nucleus:
             raise UsageError("beam search does not sample: set nucleus to 0, or beams to 1")
-        if self.no_repeat and (self.no_repeat < 2 or self.samples or self.searches):
+        if self.branches and (self.samples or self.beams > 1):
+            raise UsageError("branches are greedy: set nucleus to 0 and beams to 1")
+        if self.no_repeat and (self.no_repeat < 2 or self.samples or self.candidates > 1 or self.beams > 1):
             raise UsageError("no_repeat is for greedy decoding of one candidate, and 2 subwords or more")
 
     @property
@@ -47,8 +50,8 @@ class Decoding:
 
     @property
     def searches(self) -> bool:
-        """Whether it is a beam search; several candidates that chance has no part in can only be found by one."""
-        return not self.samples and (self.beams > 1 or self.candidates > 1)
+        """Whether it is a beam search; several candidates without chance or branches can only be found by one."""
+        return not (self.samples or self.branches) and (self.beams > 1 or self.candidates > 1)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from restyle.errors import Corrupt, MissingExtra, UsageError
@@ -84,24 +85,47 @@ class CTranslate2Engine:
         return in_order(prompts, decoding, lambda groups: self._continued(groups, decoding))
 
     def _continued(self, groups: list[list[Prompt]], decoding: Decoding) -> dict[Prompt, list[Candidate]]:
-        beams = max(decoding.beams, decoding.candidates)
+        branching = decoding.branches and decoding.candidates > 1
+        # Branches are rows of a batch as beams are, and no search among them.
+        width = max(decoding.beams, decoding.candidates)
+        beams = 1 if branching else width
         started = []
         for group in groups:
-            rows = self._batch_tokens // (beams * (len(group[0].ids) + group[0].room))
+            rows = self._batch_tokens // (width * (len(group[0].ids) + group[0].room))
             for batch in pieces(group, rows, self._threads):
+                # Before branches the whole prompt counts as written, but for the subword that is there anyway.
+                before = len(group[0].ids) - 1 if branching else 0
                 # At once: the threads take the batches one after the other.
                 results = self._generator.generate_batch(
                     [[self._words[subword] for subword in prompt.ids] for prompt in batch],
-                    max_length=group[0].room, end_token=[self._subwords.end], include_prompt_in_result=False,
+                    max_length=before + group[0].room, end_token=[self._subwords.end], include_prompt_in_result=False,
                     beam_size=beams, num_hypotheses=decoding.candidates, no_repeat_ngram_size=decoding.no_repeat,
+                    return_alternatives=branching,
                     return_scores=True, asynchronous=True,
                 )  # fmt: skip
                 started.append((batch, results))
-        return {
+        found = {
             prompt: _candidates(result.result(), prompt.room)
             for batch, results in started
             for prompt, result in zip(batch, results, strict=True)
         }
+        return self._scored(found) if branching else found
+
+    def _scored(self, found: dict[Prompt, list[Candidate]]) -> dict[Prompt, list[Candidate]]:
+        """The same with the scores of whole branches: CTranslate2 gives them without their first subword's share."""
+        rows = [(prompt, candidate) for prompt, several in found.items() for candidate in several]
+        ends = [(self._subwords.end,) if candidate.ended else () for _, candidate in rows]
+        texts = [
+            [self._words[subword] for subword in (*prompt.ids, *candidate.ids, *end)]
+            for (prompt, candidate), end in zip(rows, ends, strict=True)
+        ]
+        scored: dict[Prompt, list[Candidate]] = {prompt: [] for prompt in found}
+        # One a batch: a row beside longer ones is padded, and its last digits change.
+        results = self._generator.score_batch(texts, max_batch_size=1)
+        for (prompt, candidate), end, result in zip(rows, ends, results, strict=True):
+            own = result.log_probs[len(prompt.ids) - 1 :]
+            scored[prompt].append(replace(candidate, score=round(sum(own) / max(1, len(own)), DECIMALS)))
+        return {prompt: sorted(several, key=Candidate.rank) for prompt, several in scored.items()}
 
 
 def _candidates(result: ctranslate2.GenerationResult, room: int) -> list[Candidate]:

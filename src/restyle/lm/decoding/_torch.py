@@ -83,7 +83,14 @@ class TorchEngine:
             likely = rows.next_log_probabilities()  # (B, V)
             if decoding.no_repeat:
                 likely = _without_repeats(likely, written[place, :step], decoding.no_repeat)
-            chosen = _drawn(likely, chances[place, step], decoding) if decoding.samples else likely.argmax(-1)
+            if decoding.samples:
+                chosen = _drawn(likely, chances[place, step], decoding)
+            elif decoding.branches and not step:
+                begun = likely.index_fill(1, torch.tensor([end], device=self._device), -torch.inf)
+                best = begun.topk(decoding.candidates, dim=-1).indices  # (B, candidates)
+                chosen = best.gather(1, (place % decoding.candidates)[:, None])[:, 0]
+            else:
+                chosen = likely.argmax(-1)
             chosen = torch.where(ended[place], end, chosen)  # (B,)
             score[place] += torch.where(ended[place], 0, likely.gather(1, chosen[:, None])[:, 0].double())
             written[place, step] = chosen

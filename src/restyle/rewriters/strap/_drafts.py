@@ -14,10 +14,8 @@ from restyle.rewriters.strap._writer import Writer, Written
 from restyle.text.entities import Entity
 from restyle.text.sentences import sentences
 
-# Over-generating is of no use when all candidates are alike.
-_DIVERSE = 0.8
-# Of each paraphrase, beside the likeliest rewrite.
-_BY_CHANCE = 2
+# Rewrites of each paraphrase, beside the likeliest.
+_MORE = 2
 # How many are made at once of a rewrite that is tried again.
 _TRIES = 4
 # Subwords in a row that a sentence may hold once. Of three there are some that English repeats: "as good as".
@@ -86,12 +84,9 @@ class Stages:
         if not drafts:
             return
         starts = [(draft, start) for draft, several in self._paraphrased(drafts, request) for start in several]
-        ways = [Decoding(nucleus=request.nucleus, seed=request.seed)]
+        self._styled(starts, Decoding(nucleus=request.nucleus, seed=request.seed))
         if request.candidates > 1:
-            nucleus = request.nucleus or _DIVERSE
-            ways.append(Decoding(nucleus=nucleus, candidates=_BY_CHANCE, seed=request.seed + 1))
-        for way in ways:
-            self._styled(starts, way)
+            self._styled(starts, _several(request, _MORE, request.seed + 1))
         self._tried_again(drafts)
         self._sentence_by_sentence(_unsound(drafts), request)
         self._ranked(drafts, request)
@@ -103,7 +98,7 @@ class Stages:
         texts = [draft.text for draft in drafts]
         found = self._likeliest(self.para, texts)
         if request.candidates > 1:
-            several = Decoding(nucleus=_DIVERSE, candidates=max(1, request.candidates // 2 - 1), seed=request.seed)
+            several = _several(request, max(1, request.candidates // 2 - 1), request.seed)
             found = [[*have, *more] for have, more in zip(found, self.para.write(texts, several), strict=True)]
         return [(draft, _sound(draft.text, written)) for draft, written in zip(drafts, found, strict=True)]
 
@@ -159,6 +154,16 @@ class Stages:
         ranks = {(id(draft), candidate): -each for (draft, candidate), each in zip(rows, worth, strict=True)}
         for draft in drafts:
             draft.candidates.sort(key=lambda each: (each.hopeless, ranks[id(draft), each]))
+
+
+def _several(request: Request, number: int, seed: int) -> Decoding:
+    """How so many others than the likeliest are made: by chance, or as branches, of which that is the first.
+
+    Beams would be of no use: they find the same sentence with another comma.
+    """
+    if request.nucleus:
+        return Decoding(nucleus=request.nucleus, candidates=number, seed=seed)
+    return Decoding(branches=True, candidates=number + 1)
 
 
 def _sound(text: str, paraphrases: Sequence[Written]) -> list[str]:
