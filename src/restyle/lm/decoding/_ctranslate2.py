@@ -114,15 +114,11 @@ class CTranslate2Engine:
     def _scored(self, found: dict[Prompt, list[Candidate]]) -> dict[Prompt, list[Candidate]]:
         """The same with the scores of whole branches: CTranslate2 gives them without their first subword's share."""
         rows = [(prompt, candidate) for prompt, several in found.items() for candidate in several]
-        ends = [(self._subwords.end,) if candidate.ended else () for _, candidate in rows]
-        texts = [
-            [self._words[subword] for subword in (*prompt.ids, *candidate.ids, *end)]
-            for (prompt, candidate), end in zip(rows, ends, strict=True)
-        ]
-        scored: dict[Prompt, list[Candidate]] = {prompt: [] for prompt in found}
+        texts = [(*prompt.ids, *candidate.ids, *([self._subwords.end] * candidate.ended)) for prompt, candidate in rows]
         # One a batch: a row beside longer ones is padded, and its last digits change.
-        results = self._generator.score_batch(texts, max_batch_size=1)
-        for (prompt, candidate), end, result in zip(rows, ends, results, strict=True):
+        results = self._generator.score_batch([[self._words[id_] for id_ in ids] for ids in texts], max_batch_size=1)
+        scored: dict[Prompt, list[Candidate]] = {prompt: [] for prompt in found}
+        for (prompt, candidate), result in zip(rows, results, strict=True):
             own = result.log_probs[len(prompt.ids) - 1 :]
             scored[prompt].append(replace(candidate, score=round(sum(own) / max(1, len(own)), DECIMALS)))
         return {prompt: sorted(several, key=Candidate.rank) for prompt, several in scored.items()}
