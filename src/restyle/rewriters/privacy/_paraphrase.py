@@ -1,7 +1,7 @@
 """The paraphraser alone: says the same in no style, and so with fewer of an author's own words.
 
 It is the best meaning-bearing intermediate that works offline (docs/privacy.md), as a system and as a source of
-candidates: with `candidates=n` those that a beam search finds, or with a nucleus those that chance draws.
+candidates: with `candidates=n` those that begin with other words, or with a nucleus those that chance draws.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from restyle.lm.decoding import Decoding
 from restyle.rewriters._base import Request, Rewrite, Rewriter, read_system_file, write_system_file
-from restyle.rewriters.strap._drafts import Draft, Stages
+from restyle.rewriters.strap._drafts import Draft, Stages, several
 from restyle.rewriters.strap._pack import DEFAULT_PARAPHRASER, find_pack
 from restyle.rewriters.strap._rewriter import rewritten
 from restyle.rewriters.strap._writer import Writer
@@ -96,7 +96,9 @@ class _OneStage(Stages):
         if not drafts:
             return
         starts = [(draft, draft.text) for draft in drafts]
-        self._styled(starts, Decoding(nucleus=request.nucleus, candidates=request.candidates, seed=request.seed))
+        self._styled(starts, Decoding(nucleus=request.nucleus, seed=request.seed))
+        if request.candidates > 1:
+            self._styled(starts, several(request, request.candidates - 1, request.seed + 1))
         self._tried_again(drafts)
         for draft in drafts:
             draft.candidates.sort(key=lambda each: (each.hopeless, each.faults))

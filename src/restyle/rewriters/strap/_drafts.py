@@ -86,7 +86,7 @@ class Stages:
         starts = [(draft, start) for draft, several in self._paraphrased(drafts, request) for start in several]
         self._styled(starts, Decoding(nucleus=request.nucleus, seed=request.seed))
         if request.candidates > 1:
-            self._styled(starts, _several(request, _MORE, request.seed + 1))
+            self._styled(starts, several(request, _MORE, request.seed + 1))
         self._tried_again(drafts)
         self._sentence_by_sentence(_unsound(drafts), request)
         self._ranked(drafts, request)
@@ -98,8 +98,8 @@ class Stages:
         texts = [draft.text for draft in drafts]
         found = self._likeliest(self.para, texts)
         if request.candidates > 1:
-            several = _several(request, max(1, request.candidates // 2 - 1), request.seed)
-            found = [[*have, *more] for have, more in zip(found, self.para.write(texts, several), strict=True)]
+            others = several(request, max(1, request.candidates // 2 - 1), request.seed)
+            found = [[*have, *more] for have, more in zip(found, self.para.write(texts, others), strict=True)]
         return [(draft, _sound(draft.text, written)) for draft, written in zip(drafts, found, strict=True)]
 
     def _likeliest(self, para: Writer, texts: Sequence[str]) -> list[list[Written]]:
@@ -156,7 +156,7 @@ class Stages:
             draft.candidates.sort(key=lambda each: (each.hopeless, ranks[id(draft), each]))
 
 
-def _several(request: Request, number: int, seed: int) -> Decoding:
+def several(request: Request, number: int, seed: int) -> Decoding:
     """How so many others than the likeliest are made: by chance, or as branches, of which that is the first.
 
     Beams would be of no use: they find the same sentence with another comma.
