@@ -150,6 +150,15 @@ class TestTheSteps:
         picked = [json.loads(line) for line in (tmp_path / "run" / "some.jsonl").read_text().splitlines()]
         assert picked == [{"id": "b", "text": "Two.", "deep": 6, "target": "odd"}]
 
+    def test_every_so_manieth_row_is_picked_of_those_that_fit(self, recipe, reproduce, tmp_path):
+        text = HEAD + '[[step]]\noutput = "out.jsonl"\njoin = ["given.jsonl"]\n'
+        text += '[[step]]\noutput = "some.jsonl"\nrows = "out.jsonl"\nwhere = { index = { least = 2 } }\nevery = 3\n'
+        (tmp_path / "run").mkdir()
+        write_records(tmp_path / "run" / "given.jsonl", [{"id": str(n), "text": "x", "index": n} for n in range(10)])
+        assert reproduce(recipe(text))[0] == 0
+        picked = [json.loads(line) for line in (tmp_path / "run" / "some.jsonl").read_text().splitlines()]
+        assert [row["index"] for row in picked] == [2, 5, 8]
+
     def test_killed_in_a_step_it_goes_on_there(self, recipe, tmp_path):
         """The rewriting is killed after some of its shards, by a job that is no more."""
         many = [f"Sentence number {number} ." for number in range(2000)]

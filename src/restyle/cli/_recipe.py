@@ -42,6 +42,7 @@ class Step:
     )
     adds: dict[str, str] = setting({}, "rows: keys that each gets, and their value")
     where: dict[str, Any] = setting({}, "rows: what a key must be: a value, one of a list, or { least = NUMBER }")
+    every: int = setting(1, "rows: of those that fit every so manieth, the first among them", minimum=1)
     pack: str = setting("", "a pack that makes the step superfluous where it is installed")
     each: str = setting("", "a list of [each]: the step is done for each of its entries")
 

@@ -151,8 +151,13 @@ def _rows(step: Step, folder: Path) -> Iterator[Record]:
     """The rows that are wanted, each with the fields that are wanted; one that lacks a field is left out."""
     name, _, part = step.rows.partition("/")
     made = folder / step.rows
-    for row in _records(made) if made.is_file() else rows_of(name, part or None):
-        if all(_fits(_at(row, key), wanted) for key, wanted in step.where.items()):
+    fitting = (
+        row
+        for row in (_records(made) if made.is_file() else rows_of(name, part or None))
+        if all(_fits(_at(row, key), wanted) for key, wanted in step.where.items())
+    )
+    for number, row in enumerate(fitting):
+        if number % step.every == 0:
             picked = {key: _at(row, place) for key, place in step.fields.items()} if step.fields else row
             if None not in picked.values():
                 yield {"id": row["id"], **picked, **step.adds}
