@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from restyle.errors import UnknownName, UsageError
 from restyle.evaluation import Leaderboard, Outputs, adjusted_gm, score, tuned_copy_probability
 from restyle.evaluation._formula import parse
+from restyle.evaluation._roles import roles_of
 
 shares = st.floats(0, 1)
 verdicts = st.sampled_from([0.0, 1.0])
@@ -187,3 +188,28 @@ def test_a_card_needs_a_number():
     with pytest.raises(UsageError, match="there is nothing to score with"):
         score(["a"], metrics=[])
     assert Outputs(["a"]).columns == {}
+
+
+def test_of_several_columns_that_could_be_meant_the_first_known_one_is() -> None:
+    roles = roles_of(["acc-linear", "acc-prob", "sim-glove", "sim-wieting", "sim-wieting-ref", "fl"])
+    assert (roles.acc, roles.sim, roles.fl) == ("acc-prob", "sim-wieting-ref", "fl")
+    assert roles_of(["acc-mine", "sim-mine", "fl-mine"]).sim == "sim-mine"
+    assert roles_of(["sim-mine", "sim-yours"]).sim is None
+
+
+def test_a_formula_that_comes_later_is_that_of_the_baselines_too() -> None:
+    card = score(["a b", "c"], inputs=["a", "c"], references=["a", "c"], metrics=["copy-rate", "unigram-f1"])
+    more = card.with_formulas("both=copy-rate*unigram-f1")
+    copy = more.baselines[0]
+    assert (copy.system, copy["both"]) == ("COPY", 1.0)
+
+
+def test_no_formula_takes_the_name_of_pang_and_gimpels_number() -> None:
+    card = score(["a"], metrics=[], columns={"acc": [1], "sim": [0.5]})
+    with pytest.raises(UsageError, match="has a number GM_t already"):
+        card.with_formulas("GM_t=acc*sim")
+
+
+def test_latex_shows_signs_as_they_are() -> None:
+    card = score(["a"], metrics=[], columns={"acc": [1], "sim": [0.5]}, aggregate=["(acc>=0.5)*sim"])
+    assert "(acc$>$=0.5)*sim" in Leaderboard([card]).latex()

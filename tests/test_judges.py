@@ -420,12 +420,32 @@ def vectors(tmp_path: Path) -> Path:
 
 
 def test_sim_glove_is_the_cosine_of_idf_weighted_vectors(vectors: Path) -> None:
-    """Pang and Gimpel Sec. 3.2, by hand: of four sentences one holds Cat, two hold dog, three hold sleeps."""
+    """Pang and Gimpel Sec. 3.2, by hand: of two inputs one holds dog, both hold sleeps, and none Cat."""
     batch = Batch(["Cat sleeps", "dog"], inputs=["dog sleeps", "sleeps"])
-    cat, dog, sleeps = np.log(4 / 1), np.log(4 / 2), np.log(4 / 3)
+    cat, dog, sleeps = np.log(3 / 1), np.log(3 / 1), np.log(3 / 2)
     ours, theirs = np.array([cat, sleeps]), np.array([0.8 * dog, 0.6 * dog + sleeps])
     expected = ours @ theirs / np.linalg.norm(ours) / np.linalg.norm(theirs)
     assert SimGlove(vectors).score(batch) == pytest.approx([expected, 0.6])
+
+
+def test_what_a_system_writes_elsewhere_changes_no_sim_glove(vectors: Path) -> None:
+    inputs = ["dog sleeps", "cat sleeps"]
+    one, other = (SimGlove(vectors).score(Batch(["cat sleeps", text], inputs=inputs)) for text in ("cat", "dog dog"))
+    assert one[0] == other[0]
+    assert SimGlove(vectors).score(Batch(["dog"], inputs=["dog"])).tolist() == [pytest.approx(1)]
+
+
+def test_a_model_in_a_folder_is_signed_by_its_weights(tmp_path: Path) -> None:
+    for metric, key in ((SimInput, "encoder"), (Perplexity, "model")):
+        said = []
+        for weights in (b"1", b"2"):
+            (tmp_path / "mine").mkdir(exist_ok=True)
+            (tmp_path / "mine" / "model.safetensors").write_bytes(weights)
+            said.append(metric(str(tmp_path / "mine")).signature()[key])
+        assert said[0] != said[1]
+        assert all(each.startswith("mine#") for each in said)
+    assert SimInput().signature()["encoder"].startswith("minilm-l6#")
+    assert Perplexity("gpt2").signature()["model"] == "gpt2"
 
 
 def test_sim_glove_is_signed_by_what_its_vectors_are(vectors: Path, tmp_path: Path) -> None:
@@ -503,12 +523,27 @@ def test_a_scorecard_takes_the_judge_of_its_targets_and_says_which(own: Path) ->
 def test_targets_of_two_judges_are_judged_by_either(own: Path) -> None:
     save_linear(own / "a-linear-report", "a-linear-report", ("shakespeare", "plain"))
     save_linear(own / "b-linear-report", "b-linear-report", ("verse", "modern"))
+    save_linear(own / "c-linear-report", "c-linear-report", ("bible", "prose"))
     metric = LinearStyleAccuracy()
-    assert metric.for_targets(["shakespeare", "modern"]) is metric
+    both = metric.for_targets(["shakespeare", "modern"])
+    names = [judge.partition("#")[0] for judge in both.signature()["judge"].split("+")]
+    assert names == ["a-linear-report", "b-linear-report"]
+    assert both.signature()["precision"] == "float64"
+    assert both.score(Batch(["thou"], target="modern")).shape == (1,)
     with pytest.raises(UsageError, match=r"knows modem; did you mean modern\? \(or train one: restyle judge train\)"):
         metric.for_targets(["shakespeare", "modem"])
-    with pytest.raises(UsageError, match="knows pirate; there are: modern, plain, shakespeare, verse"):
+    with pytest.raises(UsageError, match="knows pirate; there are: bible, modern, plain, prose, shakespeare, verse"):
         metric.for_targets(["shakespeare", "pirate"])
+
+
+def test_a_judge_of_the_set_select_is_marked_however_it_was_named(own: Path) -> None:
+    save_linear(own / "plays-linear-select", "plays-linear-select", part="select")
+    (card,) = score_systems(
+        [Outputs(["thou"], targets=["shakespeare"])],
+        ScoreSettings(metrics=("acc-linear=plays-linear-select",), resamples=0, baselines=False),
+    )
+    assert card.signature.options["judges"] == "select"
+    assert any(note.startswith("acc-linear: judged by the set select") for note in card.notes)
 
 
 def test_outputs_that_were_selected_with_the_judge_are_marked(own: Path) -> None:

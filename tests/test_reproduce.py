@@ -134,6 +134,14 @@ class TestTheSteps:
         both = [json.loads(line) for line in (tmp_path / "run" / "both.jsonl").read_text().splitlines()]
         assert [record["target"] for record in both] == ["plain"] * 3 + ["odd"] * 3
 
+    def test_an_entry_may_name_a_value(self, recipe, reproduce, tmp_path):
+        text = HEAD + '[each]\nstyles = [{ to = "{metrics}" }]\n'
+        text += STEP.replace('"out.jsonl"', '"{to}.jsonl"\neach = "styles"').replace("--to plain", "--to {to}")
+        assert begun(reproduce(recipe(text))[2]) == ["copy-rate.jsonl"]
+        code, _, err = reproduce(recipe(text.replace("{metrics}", "{metrisc}")))
+        assert code == 2
+        assert "did you mean metrics" in err
+
     def test_rows_of_an_output_are_picked(self, recipe, reproduce, tmp_path):
         text = HEAD + STEP + '[[step]]\noutput = "some.jsonl"\nrows = "out.jsonl"\nadds = { target = "odd" }\n'
         text += 'fields = { text = "input", deep = "scores.a" }\nwhere = { index = { least = 2 } }\n'

@@ -390,6 +390,25 @@ class TestSaving:
         save(score(["a", "b"], metrics=[], columns={"acc": [None, 1]}), tmp_path / "card")
         assert np.isnan(load(tmp_path / "card").columns["acc"]).tolist() == [True, False]
 
+    def test_an_empty_output_in_which_a_judge_sees_no_style_is_read_again(self, tmp_path):
+        class Seeing(Thou):
+            def predict(self, outputs):
+                return [label if text else "" for text, label in zip(outputs, super().predict(outputs), strict=True)]
+
+        card = score(["thou", ""], inputs=["you", "he"], target="old", metrics=[Seeing()])
+        save(card, tmp_path / "card")
+        assert load(tmp_path / "card").outputs.predicted == ["old", ""]
+        (again,) = outputs_of({**row, "text": row["output"]} for row in card.rows())
+        assert again.predicted == ["old", ""]
+
+    def test_who_selected_the_outputs_and_what_else_a_record_says_is_carried_along(self, tmp_path):
+        records = [{"id": "a", "text": "thou", "selected_with": ["acc"], "doc": 7, "paraphrase": "you"}]
+        (given,) = outputs_of(records)
+        (card,) = score_systems([given], ScoreSettings(baselines=False, resamples=0), metrics=[Fluent()])
+        save(card, tmp_path / "card")
+        for row in (next(card.rows()), next(load(tmp_path / "card").rows())):
+            assert (row["selected_with"], row["doc"], row["paraphrase"]) == (["acc"], 7, "you")
+
     def test_what_is_no_card_is_refused_in_one_line(self, tmp_path):
         with pytest.raises(InputError, match="scorecard.toml does not exist"):
             load(tmp_path)
@@ -420,6 +439,29 @@ class TestBadInput:
             score(OUTPUTS, metrics=[Thou()])
         with pytest.raises(InputError, match="sentence 2 has no reference, which the metric bleu needs"):
             score(OUTPUTS, references=[["a"], [], ["b"]], metrics=[Bleu()])
+
+    @pytest.mark.parametrize("references", [[None, "b"], ["", "b"], [["  ", None], ["b"]]])
+    def test_a_reference_that_is_not_there_is_no_text(self, references):
+        with pytest.raises(InputError, match="sentence 1 has no reference, which the metric bleu needs"):
+            score(["a", "b"], references=references, metrics=[Bleu()])
+        (given,) = outputs_of([{"id": "1", "text": "a", "references": ["x", None, ""]}])
+        assert given.references == [["x"]]
+
+    def test_a_reference_or_a_target_that_is_no_text_is_refused_by_its_line(self):
+        with pytest.raises(InputError, match="references, line 2: a reference is a text, and not '5'"):
+            score(["a", "b"], references=["x", 5], metrics=[Bleu()])
+        with pytest.raises(InputError, match="system: output 1: a reference is a text, and not '{'text': 'x'}'"):
+            outputs_of([{"id": "1", "text": "a", "references": [{"text": "x"}]}])
+        with pytest.raises(InputError, match="target, line 2: a sentence was expected, not NoneType"):
+            score(["a", "b"], target=["old", None], metrics=[Thou()])
+
+    def test_a_metric_that_is_asked_for_twice_is_refused(self):
+        with pytest.raises(UsageError, match="fl is asked for twice"):
+            score(OUTPUTS, metrics=[Fluent(), Fluent()])
+
+    def test_a_number_without_end_is_refused(self):
+        with pytest.raises(InputError, match="in the column acc is not a number"):
+            outputs_of([{"id": "1", "text": "a", "scores": {"acc": 10**400}}])
 
     def test_a_style_that_the_judge_does_not_know_is_answered_with_the_nearest(self):
         with pytest.raises(UnknownName, match="no style of the judge acc is called 'odl'; did you mean old"):

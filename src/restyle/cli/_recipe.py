@@ -149,6 +149,7 @@ def _check_table(table: Table, where: str, outputs: Sequence[str]) -> None:
 def _expanded(step: Step, recipe: Recipe, file: Path) -> Iterator[Step]:
     """The step with its names filled in, once for each entry of its list."""
     for entry in recipe.each[step.each] if step.each else [{}]:
+        entry = _filled(entry, recipe.values, f"{file}, {step.each}")
         names = {**recipe.values, **entry, "here": str(file.parent)}
         filled = {
             name: _filled(value, names, f"{file}, {step.output}")

@@ -26,6 +26,9 @@ def chosen(
     """
     if wanted is not None:
         named = [_made(metric, judges) if isinstance(metric, str) else metric for metric in wanted]
+        names = [metric.name for metric in named]
+        if doubled := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+            raise UsageError(f"{doubled[0]} is asked for twice: score with one model after the other")
         return [_ready(metric, outputs) for metric in named], []
     have = {
         name

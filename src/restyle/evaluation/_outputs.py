@@ -31,6 +31,7 @@ class Outputs:
     styles: Sequence[str] | None = None  # the style of each input
     predicted: Sequence[str] | None = None  # the style that a judge saw in each output
     ids: Sequence[str] | None = None
+    others: Sequence[Mapping[str, object]] | None = None  # what else the record of each output holds
     columns: Mapping[str, Column] = field(default_factory=dict)  # numbers that are known already, such as verdicts
     selected_with: tuple[str, ...] = ()  # the judges that picked these outputs among candidates
 

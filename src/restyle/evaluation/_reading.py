@@ -24,6 +24,8 @@ _SYNONYMS = {
     "predicted_style": "predicted",
 }
 _TEXTS = {"input": "inputs", "target": "targets", "style": "styles", "predicted": "predicted"}
+# The other keys that have a place of their own; what else a record holds is carried along.
+_KNOWN = ("id", "output", "text", "system", "origin", "references", "scores", "products", "counts", "selected_with")
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,8 @@ def _outputs(system: str, rows: list[Record], columns: Mapping[str, str]) -> Out
     texts: dict[str, Any] = {
         name: values for key, name in _TEXTS.items() if (values := _column(system, rows, key)) is not None
     }
-    references = [_references(row) for row in rows]
+    references = [_references(system, number, row) for number, row in enumerate(rows, start=1)]
+    others = [{key: value for key, value in row.items() if not _is_known(key)} for row in rows]
     picked = dict.fromkeys(judge for row in rows for judge in _names(row.get("selected_with")))
     return Outputs(
         outputs=[str(row["output"] if "output" in row else row["text"]) for row in rows],
@@ -111,6 +114,7 @@ def _outputs(system: str, rows: list[Record], columns: Mapping[str, str]) -> Out
         ids=[str(row["id"]) for row in rows],
         columns=_numbers(system, rows, columns),
         selected_with=tuple(picked),
+        others=others if any(others) else None,
         **texts,
     )
 
@@ -118,21 +122,34 @@ def _outputs(system: str, rows: list[Record], columns: Mapping[str, str]) -> Out
 def _column(system: str, rows: list[Record], key: str) -> list[str] | None:
     """The field of every record; None where no record has it, InputError where only some have."""
     # An empty cell is no style, but an empty line is an input.
-    absent = (None,) if key == "input" else (None, "")
-    missing = [number for number, row in enumerate(rows, start=1) if row.get(key) in absent]
-    if len(missing) == len(rows):
+    if all(row.get(key) in ((None,) if key == "input" else (None, "")) for row in rows):
         return None
-    if missing:
+    # And in an empty output a judge sees no style.
+    absent = (None,) if key in ("input", "predicted") else (None, "")
+    if missing := [number for number, row in enumerate(rows, start=1) if row.get(key) in absent]:
         raise InputError(f"{system}: output {missing[0]:,} has no {key!r}, which others have")
     return [str(row[key]) for row in rows]
 
 
-def _references(row: Record) -> list[str]:
+def _references(system: str, number: int, row: Record) -> list[str]:
+    """What a record gives as references, without what is empty; InputError where one is no text."""
     given = row.get("references")
-    if isinstance(given, str):
-        return [given]
-    numbered = [row[key] for key in sorted(row, key=_reference_number) if _reference_number(key) >= 0 and row[key]]
-    return [str(each) for each in given or numbered]
+    if given is None or given == []:
+        given = [row[key] for key in sorted(row, key=_reference_number) if _reference_number(key) >= 0]
+    several = given if isinstance(given, list) else [given]
+    return present_references(f"{system}: output {number:,}", several)
+
+
+def present_references(where: str, several: Sequence[object]) -> list[str]:
+    """The references that are not empty; InputError where one is no text."""
+    if wrong := [each for each in several if each is not None and not isinstance(each, str)]:
+        raise InputError(f"{where}: a reference is a text, and not '{str(wrong[0])[:40]}'")
+    return [each for each in several if isinstance(each, str) and each.strip()]
+
+
+def _is_known(key: str) -> bool:
+    """Whether a field of a record has a place of its own in Outputs."""
+    return key in _KNOWN or key in _TEXTS or _reference_number(key) >= 0
 
 
 def _reference_number(key: str) -> int:
@@ -163,12 +180,11 @@ def _number(system: str, name: str, value: object) -> float | None:
     """A number as JSON or a table holds it; None for an empty cell."""
     if value is None or (isinstance(value, str) and value.strip().lower() in ("", "nan", "null", "-")):
         return None
-    if isinstance(value, (bool, int, float)):
-        return float(value)
     try:
-        return float(str(value))
-    except ValueError:
-        raise InputError(f"{system}: {str(value)[:40]!r} in the column {name} is not a number") from None
+        return float(value if isinstance(value, (bool, int, float)) else str(value))
+    except (ValueError, OverflowError):
+        shown = value if isinstance(value, str) else type(value).__name__
+        raise InputError(f"{system}: {shown[:40]!r} in the column {name} is not a number") from None
 
 
 def _names(given: object) -> list[str]:
@@ -184,7 +200,7 @@ def _reference_files(files: Sequence[str | Path]) -> list[list[str]] | None:
     if len(set(lengths.values())) > 1:
         shown = ", ".join(f"{name} has {length:,} lines" for name, length in lengths.items())
         raise InputError(f"the files of references differ in length: {shown}")
-    return [[text for text in row if text is not None] for row in zip_longest(*columns)]
+    return [present_references("references", row) for row in zip_longest(*columns)]
 
 
 def _completed(

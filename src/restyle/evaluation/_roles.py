@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -17,8 +18,10 @@ ALIASES = {
     "perplexity": "ppl",
 }
 # SIM has two meanings (Table 1: against the reference; Table 6: against the input). The reference is taken where it can
-# be, as in the paper's main table; the signature names the one that was.
-_SIM = ("sim_ref", "sim_input", "sim")
+# be, as in the paper's main table, and MiniLM's before others; the signature names the one that was.
+_SIM = ("sim_ref", "sim_input", "sim", "sim-wieting-ref", "sim-wieting", "sim-glove-ref", "sim-glove")
+_ACC = ("acc", "acc-prob", "acc-linear")
+_FL = ("fl", "fl-prob")
 # Pang and Gimpel 3.2 compare with the input, by word vectors where those were asked for.
 _SIM_OF_PANG_GIMPEL = ("sim_input", "sim", "sim_ref")
 
@@ -35,16 +38,16 @@ class Roles:
 
 
 def roles_of(columns: Iterable[str]) -> Roles:
-    """The parts that these columns can play: one of the very name, else the only one that begins with it.
+    """The parts that these columns can play: the first that is known, else the only one that begins so.
 
     >>> roles_of(["acc-linear", "sim_input", "sim_ref"]).sim
     'sim_ref'
     """
     names = list(columns)
     return Roles(
-        _chosen(("acc",), names),
+        _chosen(_ACC, names),
         _chosen(_SIM, names),
-        _chosen(("fl",), names),
+        _chosen(_FL, names),
         _chosen(("pp", "ppl"), names),
         "sim-glove" if "sim-glove" in names else _chosen(_SIM_OF_PANG_GIMPEL, names),
     )
@@ -69,5 +72,6 @@ def _chosen(wanted: tuple[str, ...], names: list[str]) -> str | None:
     for name in wanted:
         if name in names:
             return name
-    beginning = [name for name in names if name.startswith((f"{wanted[0]}-", f"{wanted[0]}_", f"{wanted[-1]}-"))]
+    beginnings = tuple(f"{re.split('[-_]', name)[0]}{mark}" for name in wanted for mark in "-_")
+    beginning = [name for name in names if name.startswith(beginnings)]
     return beginning[0] if len(beginning) == 1 else None

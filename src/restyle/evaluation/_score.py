@@ -16,6 +16,7 @@ from restyle.evaluation._formula import parse
 from restyle.evaluation._judging import Judge
 from restyle.evaluation._numbers import THRESHOLDS, checked_thresholds
 from restyle.evaluation._outputs import Column, Outputs, checked_column
+from restyle.evaluation._reading import present_references
 from restyle.evaluation._scorecard import Scorecard, Statistics
 from restyle.evaluation._signature import judge_hash
 from restyle.metrics import Metric
@@ -82,7 +83,7 @@ def score(
         system=system,
         inputs=None if inputs is None else _lines("inputs", inputs),
         references=_reference_lists(references),
-        targets=[target] * len(outputs) if isinstance(target, str) else target,
+        targets=[target] * len(outputs) if isinstance(target, str) else target and _lines("target", target),
         columns={name: checked_column(name, values) for name, values in (columns or {}).items()},
     )
     settings = replace(settings, aggregate=(*settings.aggregate, *aggregate))
@@ -178,8 +179,8 @@ def _options(outputs: Outputs, facts: Mapping[str, Mapping[str, str]], settings:
     # The sum does not depend on the order of the sentences.
     options["data"] = f"{int(outputs.asked.sum()):016x}"[:8]
     options["text"] = "clean" if settings.clean else "raw"
-    if settings.judges != "report":
-        options["judges"] = settings.judges
+    if any(said.get("set") == "select" for said in facts.values()):
+        options["judges"] = "select"
     if picked := _picked_by_reporting_judges(outputs, facts):
         options["selected-with"] = "+".join(picked)
     return options
@@ -211,7 +212,8 @@ def _notes(card: Scorecard) -> list[str]:
             "report with a judge that had no part in choosing"
         )
     if card.options.get("judges") == "select":
-        notes.append("judged by the set select, which is for choosing outputs: report with the set report")
+        choosing = ", ".join(name for name, said in card.facts.items() if said.get("set") == "select")
+        notes.append(f"{choosing}: judged by the set select, which is for choosing outputs: report with the set report")
     if empty := sum(not text.strip() for text in card.outputs.outputs):
         notes.append(f"{empty:,} of {len(card):,} outputs of {card.system} are empty")
     multiplied = {name for formula in card.products for name in formula.columns}
@@ -249,4 +251,7 @@ def _reference_lists(references: Sequence[str] | Sequence[Sequence[str]] | None)
         return None
     if isinstance(references, str):
         raise UsageError("one string was given for references; give a list of sentences")
-    return [[each] if isinstance(each, str) else list(each) for each in references]
+    return [
+        present_references(f"references, line {number:,}", each if isinstance(each, (list, tuple)) else [each])
+        for number, each in enumerate(references, start=1)
+    ]

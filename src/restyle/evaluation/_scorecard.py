@@ -21,6 +21,8 @@ from restyle.evaluation._roles import Roles, default_formulas, roles_of
 from restyle.evaluation._signature import Signature
 from restyle.records import Record
 
+# The name of Pang and Gimpel's number, which no formula can have.
+_GM_T = "GM_t"
 Floats = NDArray[np.float64]
 Corpus = Callable[[Floats], Floats]
 
@@ -79,8 +81,8 @@ class Scorecard:
     def signature(self) -> Signature:
         """Everything that changes a number of this card."""
         formulas = {formula.name: str(formula) for formula in self.products}
-        if "GM_t" in self:
-            formulas["GM_t"] = f"pang-gimpel({','.join(f'{t:g}' for t in self.thresholds)})"
+        if _GM_T in self:
+            formulas[_GM_T] = f"pang-gimpel({','.join(f'{t:g}' for t in self.thresholds)})"
         facts = {name: self.facts.get(name, {}) for name in self.columns}
         return Signature(facts, formulas, self.options, self.version)
 
@@ -107,7 +109,7 @@ class Scorecard:
         role = self.roles
         if role.acc and role.sim_of_pang_gimpel and role.ppl:
             parts = (numbers[role.acc], numbers[role.sim_of_pang_gimpel], numbers[role.ppl])
-            numbers["GM_t"] = _numbers.pang_gimpel("GM_t", *parts, self.thresholds)
+            numbers[_GM_T] = _numbers.pang_gimpel(_GM_T, *parts, self.thresholds)
         for formula in self.products:
             # J(A,S) of a card that has J has no corpus level of its own: one comparison of the two is enough.
             if formula.name != "J(A,S)" or not role.fl:
@@ -160,7 +162,9 @@ class Scorecard:
             record["scores"] = {name: _plain(column[row]) for name, column in self.columns.items()}
             if products:
                 record["products"] = {name: float(column[row]) for name, column in products.items()}
-            yield record
+            if texts.selected_with:
+                record["selected_with"] = list(texts.selected_with)
+            yield {**(texts.others[row] if texts.others else {}), **record}
 
     def taken(self, rows: NDArray[np.intp]) -> Scorecard:
         """The scorecard of some of the sentences: nothing is judged again."""
@@ -180,15 +184,25 @@ class Scorecard:
         return {str(style): self.taken(np.flatnonzero(targets == style)) for style in np.unique(targets)}
 
     def with_formulas(self, *formulas: str) -> Scorecard:
-        """The same scorecard with more products, each written as `J2=acc*sim_ref*fl`; UsageError when one is wrong."""
-        added = tuple(parse(text) for text in formulas)
-        taken = {*self.numbers, *self.columns}
+        """The same scorecard with more products, each written as `J2=acc*sim_ref*fl`; UsageError when one is wrong.
+
+        Its baselines have them too, as far as they have the factors.
+        """
+        return self._with(tuple(parse(text) for text in formulas))
+
+    def _with(self, added: Sequence[Formula]) -> Scorecard:
+        taken = {*self.numbers, *self.columns, _GM_T}
         for formula in added:
             if formula.name in taken:
                 raise UsageError(f"{self.system} has a number {formula.name} already; give the formula another name")
             taken.add(formula.name)
             _numbers.product(formula, self.columns)  # an unknown column is refused now, by name
-        return replace(self, formulas=self.formulas + added)
+        # A baseline lacks the columns that were given for the system's outputs alone.
+        baselines = tuple(
+            each._with([formula for formula in added if set(formula.columns) <= set(each.columns)])
+            for each in self.baselines
+        )
+        return replace(self, formulas=(*self.formulas, *added), baselines=baselines)
 
     def with_columns(
         self,

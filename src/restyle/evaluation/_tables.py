@@ -12,6 +12,7 @@ _LATEX = {
     "^": r"\textasciicircum{}",
     "±": r"$\pm$",
     "−": "$-$",
+    **{mark: f"${mark}$" for mark in "<>|"},
     **{mark: "\\" + mark for mark in "&%$#_{}"},
 }
 

@@ -51,3 +51,10 @@ def base_hash(name: str) -> str:
             with file.open("rb") as stream:
                 digest.update(hashlib.file_digest(stream, "sha256").digest())
     return digest.hexdigest()
+
+
+def signed(name: str) -> str:
+    """The name of a model as signatures give it: with eight digits of its hash, where there is more than the name."""
+    if name not in model_wheels() and not Path(name).is_dir():
+        return name
+    return f"{Path(name).name}#{base_hash(name)[:8]}"

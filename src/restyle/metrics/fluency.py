@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
@@ -49,6 +50,7 @@ class Fluency:
             "judge": card.fingerprint,
             "threshold": f"{card.threshold:g}",
             "precision": self._judge.precision,
+            **card.choosing,
         }
 
 
@@ -108,13 +110,19 @@ class Perplexity:
         """One perplexity per output sentence."""
         return np.round(self.of_counts(self.statistics(batch)), 4)
 
+    @cached_property
+    def _signed(self) -> str:
+        from restyle.lm.bases import signed
+
+        return signed(self._model)
+
     def signature(self) -> dict[str, str]:
         """Everything that changes the number."""
         from restyle.nets.device import precision
 
         return {
             "metric": self.name,
-            "model": self._model,
+            "model": self._signed,
             "unit": "token",
             "precision": precision(),
         }

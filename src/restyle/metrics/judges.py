@@ -100,6 +100,11 @@ class Card:
         own = f"{self.name}#{self.sha256[:8]}"
         return f"{own}*{self.beside}" if self.beside else own
 
+    @property
+    def choosing(self) -> dict[str, str]:
+        """What a signature says of a judge that is to choose outputs with, and not to report."""
+        return {"set": "select"} if self.part == "select" else {}
+
 
 class Judge(abc.ABC):
     """Sentences in, a probability for each label out."""

@@ -111,7 +111,7 @@ class Leak:
 
     def signature(self) -> dict[str, str]:
         """Everything that changes the number."""
-        return {"metric": self.name, "judge": self._judge.card.fingerprint}
+        return {"metric": self.name, "judge": self._judge.card.fingerprint, **self._judge.card.choosing}
 
 
 class LeakGender(Leak):

@@ -1,7 +1,8 @@
 """Whether an output means what its input means by averaged word vectors (Pang and Gimpel 2019, Sec. 3.2).
 
-Each sentence is the mean of its words' 300-d vectors, weighted by idf; Sim is the cosine. The idf comes from both sides
-of what is scored, or from the sentences that are given, such as the training sentences of both styles.
+Each sentence is the mean of its words' 300-d vectors, weighted by idf; Sim is the cosine. The idf comes from what every
+system is given, inputs and references, or from the sentences that are named, such as the training sentences of both
+styles: counted in a system's own outputs, it would weigh each system on a scale of its own.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class SimGlove:
     def score(self, batch: Batch) -> Column:
         """One number per output sentence, from -1 to 1."""
         batch.require(self)
-        return self._cosines(list(batch.outputs), list(batch.inputs or ()))
+        return self._cosines(list(batch.outputs), list(batch.inputs or ()), batch)
 
     def signature(self) -> dict[str, str]:
         """Everything that changes the number."""
@@ -55,13 +56,14 @@ class SimGlove:
             "metric": self.name,
             "side": self.side,
             "vectors": _identity(self._vectors),
-            "idf": "scored" if self._idf is None else self._idf.fingerprint,
+            "idf": "given" if self._idf is None else self._idf.fingerprint,
             "tok": "ptb",
         }
 
-    def _cosines(self, ours: list[str], theirs: list[str]) -> Column:
+    def _cosines(self, ours: list[str], theirs: list[str], batch: Batch) -> Column:
         left, right = [words_of(text) for text in ours], [words_of(text) for text in theirs]
-        idf = self._idf or Idf([*left, *right])
+        given = (*(batch.inputs or ()), *(text for several in batch.references or () for text in several))
+        idf = self._idf or Idf(words_of(text) for text in given)
         table = word_vectors(self._vectors)
         return np.array(
             [_cosine(_mean(one, table, idf), _mean(other, table, idf)) for one, other in zip(left, right, strict=True)],
@@ -81,11 +83,14 @@ class SimGloveRef(SimGlove):
         batch.require(self)
         owners = owners_of_references(self.name, batch)
         theirs = [reference for several in batch.references or () for reference in several]
-        return largest(self._cosines([batch.outputs[owner] for owner in owners], theirs), owners)
+        return largest(self._cosines([batch.outputs[owner] for owner in owners], theirs, batch), owners)
 
 
 class Idf:
-    """log(N / n) of each word: N sentences, n of which hold it. A word that was never seen counts as seen once."""
+    """log((N + 1) / n) of each word: N sentences, n of which hold it; a word that was never seen counts as seen once.
+
+    With N alone, a word that every sentence holds would weigh nothing, and a sentence of such words would be like none.
+    """
 
     def __init__(self, sentences: Iterable[Sequence[str]]) -> None:
         holders: Counter[str] = Counter()
@@ -96,7 +101,7 @@ class Idf:
         self._holders = dict(holders)
 
     def __getitem__(self, word: str) -> float:
-        return math.log(max(self._sentences, 2) / self._holders.get(word, 1))
+        return math.log((self._sentences + 1) / self._holders.get(word, 1))
 
     @property
     def fingerprint(self) -> str:

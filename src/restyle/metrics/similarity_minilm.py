@@ -5,6 +5,7 @@ SIM has two meanings in STRAP (Table 1: with the reference; Table 6: with the in
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -46,9 +47,15 @@ class SimInput:
         return {
             "metric": self.name,
             "side": self.side,
-            "encoder": self._encoder,
+            "encoder": self._signed,
             "precision": precision(),
         }
+
+    @cached_property
+    def _signed(self) -> str:
+        from restyle.lm.bases import signed
+
+        return signed(self._encoder)
 
     def _cosines(self, ours: list[str], theirs: list[str]) -> Column:
         from restyle.nets.embedding import embedder

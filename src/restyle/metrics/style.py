@@ -29,7 +29,7 @@ class StyleAccuracy:
 
     def __init__(self, judge: str | Path | Judge | None = None, *, part: Set = "report") -> None:
         """`judge` is a name (`restyle judge ls`), a folder or a loaded judge; `part` the set to choose from."""
-        self._part = part
+        self._part, self._targets = part, tuple[str, ...]()
         self._judge = load_judge(judge, part=part) if isinstance(judge, (str, Path)) else judge
 
     def for_targets(self, targets: Iterable[str]) -> StyleAccuracy:
@@ -43,9 +43,10 @@ class StyleAccuracy:
         try:
             return type(self)(judge_of(wanted, part=self._part, kind=self.kind), part=self._part)
         except UsageError:
-            for style in wanted:
-                judge_of([style], part=self._part, kind=self.kind)
-            return self
+            several = type(self)(part=self._part)
+            several._targets = tuple(wanted)
+            several._judges()
+            return several
 
     def ready(self) -> None:
         """Fetch what the judge stands on, where one is chosen."""
@@ -73,17 +74,29 @@ class StyleAccuracy:
         return self._chosen().card.styles
 
     def signature(self) -> dict[str, str]:
-        """Everything that changes the number: the judge, or all judges that may be chosen."""
-        if self._judge:
-            judge = self._judge
-            return {"metric": self.name, "judge": judge.card.fingerprint, "precision": judge.precision}
-        fitting = [card for card in cards().values() if (card.kind, card.part) == (self.kind, self._part)]
-        return {"metric": self.name, "judge": "+".join(sorted(card.fingerprint for card in fitting))}
+        """Everything that changes the number: the judge, or the judges of the targets."""
+        judges = self._judges()
+        return {
+            "metric": self.name,
+            "judge": "+".join(sorted({judge.card.fingerprint for judge in judges})),
+            "precision": "+".join(sorted({judge.precision for judge in judges})),
+            **{key: said for judge in judges for key, said in judge.card.choosing.items()},
+        }
 
     def _judged(self, batch: Batch) -> tuple[NDArray[np.float64], Judge, str]:
         batch.require(self)
         judge = self._judge or judge_of([batch.target or ""], part=self._part, kind=self.kind)
         return judge.probabilities(batch.outputs), judge, judge.card.label_of(batch.target or "")
+
+    def _judges(self) -> list[Judge]:
+        """The judge that was chosen, or that of each target; of all styles while no target is known."""
+        if self._judge:
+            return [self._judge]
+        if self._targets:
+            return [judge_of([style], part=self._part, kind=self.kind) for style in self._targets]
+        known = ((card.task, card.kind, card.part) for card in cards().values())
+        fitting = zip(cards(), known, strict=True)
+        return [load_judge(name) for name, said in fitting if said == ("style", self.kind, self._part)]
 
     def _chosen(self) -> Judge:
         if self._judge is None:

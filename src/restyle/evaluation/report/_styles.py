@@ -31,6 +31,8 @@ class Embeddings:
                 f"vectors of shape {np.shape(self.vectors)} do not fit {len(self.styles):,} styles; "
                 "one row per sentence is needed, and at least one"
             )
+        if not all(np.isfinite(each).all() for each in (self.vectors, self.paraphrases) if each is not None):
+            raise InputError("a vector holds a value that is no number, or infinite")
         if self.paraphrases is not None and np.shape(self.paraphrases) != np.shape(self.vectors):
             raise InputError(
                 f"vectors of paraphrases have the shape {np.shape(self.paraphrases)}, those of the sentences "
