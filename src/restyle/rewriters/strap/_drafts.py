@@ -84,7 +84,8 @@ class Stages:
         if not drafts:
             return
         starts = [(draft, start) for draft, several in self._paraphrased(drafts, request) for start in several]
-        self._styled(starts, Decoding(nucleus=request.nucleus, seed=request.seed))
+        if request.candidates == 1 or request.nucleus:
+            self._styled(starts, Decoding(nucleus=request.nucleus, seed=request.seed))
         if request.candidates > 1:
             self._styled(starts, several(request, _MORE, request.seed + 1))
         self._tried_again(drafts)
