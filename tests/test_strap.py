@@ -11,7 +11,7 @@ from restyle.lm.adapters import Adapter
 from restyle.rewriters import Request, systems
 from restyle.rewriters.strap import Card, Strap, WithoutParaphrase, _choosing, _pack, _recipe, _rewriter
 from restyle.rewriters.strap._foreign import foreign
-from restyle.rewriters.strap._guard import broken, dropped, grown, shrunk, stammers, turned
+from restyle.rewriters.strap._guard import broken, calls, dropped, grown, shrunk, stammers, turned
 from restyle.rewriters.strap._keeping import found, kinds_of, lost, repaired
 from restyle.rewriters.strap._pack import users_folder, write_card
 from restyle.rewriters.strap._parts import taken_apart
@@ -461,7 +461,7 @@ def test_what_cannot_be_kept_is_answered_with_what_can(play):
 
 
 class Likes:
-    """A judge who likes short rewrites."""
+    """A judge who likes short rewrites, and no faults."""
 
     fingerprints = ("toy-select#1",)
 
@@ -469,7 +469,7 @@ class Likes:
         pass
 
     def worth(self, inputs, outputs, faults):
-        return np.array([1 / len(output) for output in outputs])
+        return np.array([1 / len(output) for output in outputs]) * 0.5 ** np.array(faults)
 
 
 @pytest.fixture
@@ -501,6 +501,23 @@ def test_with_a_nucleus_the_other_candidates_are_drawn_by_chance(many):
 def test_as_many_candidates_as_asked_come_back_even_where_there_are_fewer(many):
     assert len(many.rewritten("Are you crazy?", candidates=40).outputs) == 40
     assert many.rewritten("", candidates=3).outputs == ("",) * 3
+
+
+def test_a_candidate_that_only_calls_out_gives_way(many):
+    many.inverse.script = lambda text, decoding: ["Ay, mad!", "Art thou mad?", "Thou art mad, art thou not?"]
+    assert many.rewritten("Are you crazy?", candidates=3).outputs[0] == "Art thou mad?"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        ("No.", "Ay, no.", True), ("A grave?", "O grave?", True), ("Hurry up.", "Hie thee up.", True),
+        ("Oh, my child!", "O my child!", False), ("Well, do not swear.", "Nay, swear not.", False),
+        ("Are you there?", "Art thou there?", False), ("Come here.", "Come hither.", False),
+    ],
+)  # fmt: skip
+def test_who_calls_out_before_anything_is_said_is_seen(before, after, found):
+    assert calls(before, after) == found
 
 
 def test_a_loop_is_no_candidate(many):

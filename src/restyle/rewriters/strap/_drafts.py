@@ -151,7 +151,8 @@ class Stages:
         worth = [-float(candidate.faults) for _, candidate in rows]
         if request.candidates > 1:
             inputs, outputs = [draft.text for draft, _ in rows], [candidate.text for _, candidate in rows]
-            worth = self.chooser.worth(inputs, outputs, [candidate.faults for _, candidate in rows]).tolist()
+            faults = [each.faults + _guard.calls(draft.text, each.text) for draft, each in rows]
+            worth = self.chooser.worth(inputs, outputs, faults).tolist()
         ranks = {(id(draft), candidate): -each for (draft, candidate), each in zip(rows, worth, strict=True)}
         for draft in drafts:
             draft.candidates.sort(key=lambda each: (each.hopeless, ranks[id(draft), each]))

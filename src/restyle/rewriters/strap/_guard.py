@@ -46,6 +46,12 @@ _GROWN = 1.8
 # The same words again at once: "how now, how now". Within a clause one word may stand twice ("had had"), two may not.
 _AGAIN = re.compile(r"\b(\w+(?:\W+\w+){1,4})\W+\1\b|\b(\w+)[^\w\s]+\s+\2\b", re.IGNORECASE)
 
+# What is called out before anything is said.
+_CALL = re.compile(
+    r"\W*(?:(?:a[hy]e?|al(?:as|ack)|fie|ha|hark|hey|hie|hoh?|lo|nay|oh?|yea|yes)\b|(?:come|now|so|then|well|what|why),)",
+    re.IGNORECASE,
+)
+
 
 def unfit(text: str, subwords: int, most: int) -> Flag | None:
     """Why a sentence is not rewritten; None when it is."""
@@ -91,6 +97,14 @@ def grown(before: str, after: str) -> bool:
 def stammers(before: str, after: str) -> bool:
     """Whether a rewrite says a thing twice at once, where the text before it does not."""
     return bool(_AGAIN.search(after)) and not _AGAIN.search(before)
+
+
+def calls(before: str, after: str) -> bool:
+    """Whether a rewrite calls out before it begins, where the text does not.
+
+    It is the cheapest way into an old style ("Ay, no." for "No."), and judges like it more than readers do.
+    """
+    return bool(_CALL.match(after)) and not _CALL.match(before)
 
 
 def faults(before: str, after: str) -> int:
