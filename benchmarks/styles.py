@@ -4,6 +4,7 @@
     RESTYLE_DATA=../data python benchmarks/styles.py bible joyce --sentences 300
     RESTYLE_DATA=../data python benchmarks/styles.py --save                     # the figures and samples of their cards
     RESTYLE_DATA=../data python benchmarks/styles.py bible --strengths 1,1.2,1.4,1.6      # on valid sentences
+    RESTYLE_DATA=../data python benchmarks/styles.py diverse --strengths 1,1.4,1.8        # Table 16, on valid sentences
 
 Rewritten are sentences of three kinds: modern lines of Romeo and Juliet, plain modern prose, and reviews (the test
 splits of shakespeare/modern, books/modern_plain and yelp); for `modern`, lines of Romeo and Juliet as Shakespeare has
@@ -29,7 +30,7 @@ from pathlib import Path
 
 from restyle.cli._learning import scored
 from restyle.corpora import load
-from restyle.metrics import Batch
+from restyle.metrics import Batch, Metric
 from restyle.metrics.fluency import Fluency
 from restyle.metrics.judges import judge_of
 from restyle.metrics.similarity_minilm import SimInput
@@ -59,7 +60,11 @@ def main() -> None:
         of = EARLY if name == "modern" else PLAIN
         if options.strengths:
             texts = sentences(of, options.sentences, options.seed, split="valid")
-            strengths(find_pack(name), texts, [float(each) for each in options.strengths.split(",")])
+            wanted = [float(each) for each in options.strengths.split(",")]
+            if name in packs():
+                strengths(find_pack(name), texts, wanted)
+            else:
+                strengths_of_paraphraser(find_pack(name, "paraphraser"), texts, wanted)
             continue
         if name in packs():
             pack = find_pack(name)
@@ -84,11 +89,22 @@ def strengths(pack: Pack, texts: Sequence[str], wanted: Sequence[float]) -> None
         started = time.perf_counter()
         rewrites = Strap(name).rewrites(texts, Request(name, strength=strength / pack.card.strength))
         batch = Batch([rewrite.outputs[0] for rewrite in rewrites], inputs=texts, target=name)
-        metrics = {"ACC": StyleAccuracy(judge), "SIM": SimInput(), "FL": Fluency(part="select")}
+        metrics: dict[str, Metric] = {
+            "ACC": StyleAccuracy(judge), "SIM": SimInput(), "FL": Fluency(part="select")
+        }  # fmt: skip
         columns = {key: metric.score(batch) for key, metric in metrics.items()}
         columns["J"] = columns["ACC"] * columns["SIM"] * columns["FL"]
         said = "  ".join(f"{key} {100 * column.mean():5.1f}" for key, column in columns.items())
         print(f"{name:12} strength {strength:<5g} {said}  {time.perf_counter() - started:.0f} s", flush=True)
+
+
+def strengths_of_paraphraser(pack: Pack, texts: Sequence[str], wanted: Sequence[float]) -> None:
+    """A line of Table 16 for each strength."""
+    for strength in wanted:
+        stronger = replace(pack, card=replace(pack.card, strength=strength))
+        found = evaluated(_paraphrased(stronger, texts), "valid sentences", None, paraphrase_metrics(), scored)
+        said = "  ".join(f"{key} {100 * score.value:5.1f}" for key, score in found.scores.items())
+        print(f"{pack.card.name:12} strength {strength:<5g} {said}", flush=True)
 
 
 def style(pack: Pack, texts: Sequence[str], of: Sequence[str]) -> tuple[Evaluation, list[Sample]]:
@@ -103,21 +119,19 @@ def style(pack: Pack, texts: Sequence[str], of: Sequence[str]) -> tuple[Evaluati
 
 def paraphraser(pack: Pack, texts: Sequence[str]) -> tuple[Evaluation, list[Sample]]:
     """Table 16 for the paraphraser, and what it wrote."""
-    from restyle.lm.adapters import Adapter
-    from restyle.lm.decoding import Decoding, open_engine
-    from restyle.rewriters.strap._writer import Writer
+    on = f"test sentences of {', '.join(PLAIN)}"
+    found = evaluated(_paraphrased(pack, texts), on, None, paraphrase_metrics(), scored)
+    own = _paraphrased(pack, our_own(PLAIN))
+    return found, [Sample(each["input"], each["output"], each["output"]) for each in own]
 
-    card = pack.card
-    engine = open_engine(card.base, lambda: Adapter.load(pack.adapter), identity=f"{card.sha256}:1")
-    writer = Writer(engine, engine.format(card.max_subwords), longest=1.0)
 
-    def paraphrased(texts: Sequence[str]) -> list[str]:
-        return [made[0].text for made in writer.write(texts, Decoding())]
+def _paraphrased(pack: Pack, texts: Sequence[str]) -> list[dict[str, str]]:
+    """What a paraphraser writes of each text, greedily."""
+    from restyle.lm.decoding import Decoding
+    from restyle.rewriters.strap.learning._writing import writer_of
 
-    records = [{"input": text, "output": made} for text, made in zip(texts, paraphrased(texts), strict=True)]
-    found = evaluated(records, f"test sentences of {', '.join(PLAIN)}", None, paraphrase_metrics(), scored)
-    own = our_own(PLAIN)
-    return found, [Sample(text, made, made) for text, made in zip(own, paraphrased(own), strict=True)]
+    made = writer_of(pack, "auto").write(texts, Decoding())
+    return [{"input": text, "output": some[0].text} for text, some in zip(texts, made, strict=True)]
 
 
 def sentences(of: Sequence[str], number: int, seed: int, split: str = "test") -> list[str]:
