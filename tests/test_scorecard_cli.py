@@ -156,6 +156,16 @@ class TestCompare:
         assert tests["J"]["difference"] == 0.25
         assert tests["fl"]["p"] == 1
 
+    def test_without_resamples_nothing_is_invented(self, capfd, files):
+        given = ["compare", files / "judged.jsonl", "--metrics", "none", "--resamples", 0]
+        code, out, _ = run(capfd, *given, "--html", files / "report.html")
+        assert code == 0
+        assert "±" not in out and "p (Holm)" not in out
+        assert out.splitlines()[-1] == "no intervals and no tests, as no resamples were asked for"
+        page = (files / "report.html").read_text()
+        assert "No intervals and no tests" in page
+        assert "confidence intervals" not in page
+
     def test_one_system_alone_is_wrong_use(self, capfd, files):
         code, _, err = run(capfd, "compare", files / "out.txt", "--references", files / "gold.txt", "--metrics", "bleu")
         assert code == 2

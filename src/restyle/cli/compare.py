@@ -67,7 +67,7 @@ def compare(
         numbers=numbers.split() if numbers else None,
         test=cast(Test, test),  # one that does not exist is refused by name
         baseline=baseline,
-        resamples=max(settings.resamples, 1),
+        resamples=settings.resamples,
         seed=settings.seed,
     )
     write_html(html, comparison, embeddings, settings)
