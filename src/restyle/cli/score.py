@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from restyle.cli._names import folder_names
 from restyle.cli._settings import with_settings
 from restyle.cli._tables import FormatOption, TableFormat
 from restyle.corpora import load as load_corpus
@@ -78,8 +79,8 @@ def score(
     with warnings_told():
         cards = score_systems(found, settings, naive=naive_row(found, settings), progress=None)
     if save is not None:
-        for card in cards:
-            save_card(card, save if len(cards) == 1 else Path(save) / file_name(card.system))
+        for card, folder in zip(cards, folder_names([card.system for card in cards]), strict=True):
+            save_card(card, save if len(cards) == 1 else Path(save) / folder)
     level = 0.95 if settings.resamples else None
     board = Leaderboard(cards, level=level, resamples=settings.resamples, seed=settings.seed)
     if short:
@@ -151,11 +152,6 @@ def warnings_told() -> Iterator[None]:
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = tell
         yield
-
-
-def file_name(system: str) -> str:
-    """The name of a system as the name of a folder."""
-    return "".join(mark if mark.isalnum() or mark in "-_.()= " else "_" for mark in system).strip(" .") or "_"
 
 
 def _embeddings(path: str | None) -> Any:
