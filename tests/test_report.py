@@ -116,6 +116,18 @@ class TestThePage:
         for cell in re.findall(r"[\d.]+(?= ±)", board.text()):
             assert f">{cell}<small>" in page
 
+    def test_a_target_style_has_its_intervals_and_a_dash_for_what_it_lacks(self):
+        made = card(sentences=60)
+        made.columns["fl"][::3] = np.nan  # of every sentence that was to be bible
+        page = html_report(Leaderboard([made], resamples=50))
+        table = re.search(r'<section id="styles">(.*?)</section>', page, re.DOTALL)[1]
+        bible, poetry = re.findall(r"<tr><th.*?</tr>", table, re.DOTALL)[1:3]
+        part = made.by_target()["poetry"]
+        low, high = part.interval("acc", resamples=50)
+        assert f">{100 * part['acc']:.1f}<small>{100 * low:.1f} – {100 * high:.1f}</small>" in poetry
+        assert ">–</td>" in bible and ">–</td>" not in poetry
+        assert "nan" not in table
+
     def test_no_sentence_name_or_style_becomes_markup(self):
         outputs = [ATTACK] * 12
         hostile = card("<i>evil</i>", outputs=outputs)
