@@ -103,6 +103,37 @@ class TestScore:
         assert "were selected with acc" in err
         assert "were selected with acc" in (files / "report.html").read_text()
 
+    def test_a_report_without_the_encoder_says_that_it_leaves_the_pictures_of_styles_out(self, capfd, files):
+        pytest.importorskip("torch")
+        rows = [{"output": f"x {row}", "target": "old" if row % 2 else "new", "scores": {"acc": 1}} for row in range(6)]
+        (files / "two.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        given = ["score", files / "two.jsonl", "--metrics", "none", "--resamples", 0, "--html", files / "report.html"]
+        code, _, err = run(capfd, *given)
+        page = (files / "report.html").read_text()
+        assert code == 0
+        assert err.splitlines()[0].startswith("restyle: warning: the pictures of styles are left out: pip could not")
+        assert "the pictures of styles are left out: pip could not" in page
+        assert '<section id="clouds">' not in page
+        np.savez(files / "own.npz", vectors=np.random.default_rng(0).normal(0, 1, (6, 3)), styles=["a", "b"] * 3)
+        code, _, err = run(capfd, *given, "--embeddings", files / "own.npz")
+        assert (code, err.count("\n")) == (0, 1)
+        assert '<section id="clouds">' in (files / "report.html").read_text()
+
+    @pytest.mark.models
+    def test_a_report_pictures_known_styles_by_itself(self, capfd, files, models, one_torch_thread):
+        rows = [
+            {"input": f"{text} {row}", "style": style, "output": "x", "scores": {"acc": 1}}
+            for style, text in (("bible", "Thus saith the Lord unto thee"), ("tweets", "lol so tired rn"))
+            for row in range(5)
+        ]
+        (files / "two.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        given = ["score", files / "two.jsonl", "--metrics", "none", "--resamples", 0, "--html", files / "report.html"]
+        code, _, err = run(capfd, *given)
+        page = (files / "report.html").read_text()
+        assert (code, err) == (0, f"restyle: wrote {files / 'report.html'}\n")
+        assert page.count("Vectors by minilm-l6 of inputs, at most 100 of each style (seed 0).") == 2
+        assert page.count('class="dot"') == 10
+
     def test_the_short_signature_alone(self, capfd, files):
         code, out, _ = run(capfd, "score", files / "judged.jsonl", "--metrics", "none", "--short")
         assert code == 0
