@@ -92,9 +92,8 @@ def _read(paths: Sequence[str], table: str | None, about: OutputsSettings) -> tu
     found = [(path, each) for path in paths if not is_saved(path) for each in read_outputs(path, about)]
     if table is not None:
         found += [(table, each) for each in published_outputs(table, about)]
-    names = told_apart([(source, each.system) for source, each in (*saved, *found)])
-    cards = [
-        replace(card, outputs=replace(card.outputs, system=name)) for name, (_, card) in zip(names, saved, strict=False)
-    ]
-    outputs = [replace(each, system=name) for name, (_, each) in zip(names[len(saved) :], found, strict=True)]
-    return cards, outputs
+    names = iter(
+        told_apart([(path, card.system) for path, card in saved] + [(source, each.system) for source, each in found])
+    )
+    cards = [replace(card, outputs=replace(card.outputs, system=next(names))) for _, card in saved]
+    return cards, [replace(each, system=next(names)) for _, each in found]
