@@ -289,6 +289,13 @@ def test_a_sentence_is_one_with_itself(bases: dict[str, str]) -> None:
     assert -1 <= cosines[1] < 1
 
 
+def test_a_vector_has_length_one_wherever_it_stands(bases: dict[str, str]) -> None:
+    vectors = Embedder(bases["bert"]).vectors(["thou art mad", "the dog", "thou art mad"])
+    assert vectors.shape == (3, 16)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1)
+    np.testing.assert_array_equal(vectors[0], vectors[2])
+
+
 def test_surprise_is_that_of_the_plain_model(bases: dict[str, str]) -> None:
     texts = ["thou art mad .", "the dog"]
     model = transformers.AutoModelForCausalLM.from_pretrained(bases["llama"])

@@ -11,7 +11,7 @@ import pytest
 
 from restyle.errors import InputError
 from restyle.evaluation import Leaderboard, Outputs, ScoreSettings, compare, score_systems
-from restyle.evaluation.report import Embeddings, html_report, write_report
+from restyle.evaluation.report import Embeddings, encoded, html_report, write_report
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 ATTACK = "</script><img src=x onerror=alert(1)> & \u2028 {{ 7 * 7 }} <b>bold</b>"
@@ -116,6 +116,18 @@ class TestThePage:
         for cell in re.findall(r"[\d.]+(?= ±)", board.text()):
             assert f">{cell}<small>" in page
 
+    def test_a_target_style_has_its_intervals_and_a_dash_for_what_it_lacks(self):
+        made = card(sentences=60)
+        made.columns["fl"][::3] = np.nan  # of every sentence that was to be bible
+        page = html_report(Leaderboard([made], resamples=50))
+        table = re.search(r'<section id="styles">(.*?)</section>', page, re.DOTALL)[1]
+        bible, poetry = re.findall(r"<tr><th.*?</tr>", table, re.DOTALL)[1:3]
+        part = made.by_target()["poetry"]
+        low, high = part.interval("acc", resamples=50)
+        assert f">{100 * part['acc']:.1f}<small>{100 * low:.1f} – {100 * high:.1f}</small>" in poetry
+        assert ">–</td>" in bible and ">–</td>" not in poetry
+        assert "nan" not in table
+
     def test_no_sentence_name_or_style_becomes_markup(self):
         outputs = [ATTACK] * 12
         hostile = card("<i>evil</i>", outputs=outputs)
@@ -194,6 +206,13 @@ class TestStyles:
         assert paraphrases.shape == originals.shape == (30, 2)
         assert originals.min() >= 0 and originals.max() <= 1
 
+    def test_sixteen_styles_are_drawn_in_sixteen_ways(self):
+        from restyle.evaluation.report._plots import clouds
+
+        vectors = np.random.default_rng(0).normal(0, 1, (32, 3))
+        drawn = clouds(Embeddings(vectors, [f"style {row % 16:02}" for row in range(32)]))
+        assert len({(hue, ring) for _, hue, ring in drawn.legend}) == 16
+
     @pytest.mark.parametrize(
         ("made", "message"),
         [
@@ -205,6 +224,68 @@ class TestStyles:
     def test_vectors_that_cannot_be_drawn_are_refused(self, made, message):
         with pytest.raises(InputError, match=message):
             made()
+
+
+@pytest.fixture
+def toy_encoder(monkeypatch):
+    """Vectors without a network: what was embedded, and by which encoder, is kept."""
+    asked = []
+
+    class Toy:
+        def vectors(self, texts):
+            asked.extend(texts)
+            return np.array([[1.0, len(text), text.count("e")] for text in texts])
+
+    pytest.importorskip("torch")
+    monkeypatch.setattr("restyle.nets.pretrained.fetched", lambda name: name)
+    monkeypatch.setattr("restyle.nets.embedding.embedder", lambda name: Toy())
+    return asked
+
+
+class TestEncodedSentences:
+    def inputs_by_style(self, sentences=600):
+        made = Outputs(
+            [f"output {row}" for row in range(sentences)],
+            system="ours",
+            inputs=[f"input {row // 2}" for row in range(sentences)],
+            styles=["modern" if row % 4 < 2 else "old" for row in range(sentences)],
+            targets=["old"] * sentences,
+            columns={"acc": np.ones(sentences)},
+        )
+        return Leaderboard([scored(made)], level=None)
+
+    def test_inputs_of_known_styles_come_first_some_of_each_and_once(self, toy_encoder):
+        made = encoded(self.inputs_by_style())
+        assert (made.title, made.styles) == ("inputs", ["modern"] * 100 + ["old"] * 100)
+        assert len(set(toy_encoder)) == len(toy_encoder) == len(made.vectors) == 200
+        assert all(text.startswith("input") for text in toy_encoder)
+        assert made.note == "Vectors by minilm-l6 of inputs, at most 100 of each style (seed 0)."
+
+    def test_the_seed_draws_them(self, toy_encoder):
+        for seed in (1, 1, 2):
+            encoded(self.inputs_by_style(), seed=seed)
+        assert toy_encoder[:200] == toy_encoder[200:400] != toy_encoder[400:]
+
+    def test_without_styles_of_inputs_the_outputs_of_the_best_system_are_taken(self, toy_encoder):
+        cards = [card("worse", seed=1), card("better", seed=1)]
+        cards[0].columns["acc"][:], cards[1].columns["acc"][:] = 0, 1
+        made = encoded(Leaderboard(cards, level=None))
+        assert made.title == "outputs of better"
+        assert all(text.startswith("better says") for text in toy_encoder)
+        page = html_report(cards, embeddings=made)
+        assert page.count("Vectors by minilm-l6 of outputs of better, at most 100 of each style (seed 0).") == 2
+        assert 'aria-label="t-SNE of the outputs of better"' in page
+
+    def test_all_together_are_no_more_than_a_picture_takes(self, toy_encoder):
+        styles = [f"style {row % 30}" for row in range(3000)]
+        made = Outputs([f"x {row}" for row in range(3000)], targets=styles, columns={"acc": np.ones(3000)})
+        assert len(encoded(Leaderboard([scored(made)], level=None)).styles) == 1500
+
+    @pytest.mark.parametrize("targets", [None, ["old"] * 12, ["old", "new"] * 2, [str(row) for row in range(61)]])
+    def test_styles_that_make_no_picture_ask_no_encoder(self, targets):
+        number = len(targets or "one")
+        made = Outputs([f"x {row}" for row in range(number)], targets=targets, columns={"acc": np.ones(number)})
+        assert encoded(Leaderboard([scored(made)], level=None)) is None
 
 
 @pytest.fixture(scope="module")

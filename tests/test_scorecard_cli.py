@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from restyle.cli import main
-from restyle.cli.score import file_name
+from restyle.cli._names import folder_names, told_apart
 from restyle.errors import InputError
-from restyle.evaluation import read_outputs
+from restyle.evaluation import load, read_outputs
 
 
 def run(capfd, *arguments):
@@ -103,6 +103,37 @@ class TestScore:
         assert "were selected with acc" in err
         assert "were selected with acc" in (files / "report.html").read_text()
 
+    def test_a_report_without_the_encoder_says_that_it_leaves_the_pictures_of_styles_out(self, capfd, files):
+        pytest.importorskip("torch")
+        rows = [{"output": f"x {row}", "target": "old" if row % 2 else "new", "scores": {"acc": 1}} for row in range(6)]
+        (files / "two.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        given = ["score", files / "two.jsonl", "--metrics", "none", "--resamples", 0, "--html", files / "report.html"]
+        code, _, err = run(capfd, *given)
+        page = (files / "report.html").read_text()
+        assert code == 0
+        assert err.splitlines()[0].startswith("restyle: warning: the pictures of styles are left out: pip could not")
+        assert "the pictures of styles are left out: pip could not" in page
+        assert '<section id="clouds">' not in page
+        np.savez(files / "own.npz", vectors=np.random.default_rng(0).normal(0, 1, (6, 3)), styles=["a", "b"] * 3)
+        code, _, err = run(capfd, *given, "--embeddings", files / "own.npz")
+        assert (code, err.count("\n")) == (0, 1)
+        assert '<section id="clouds">' in (files / "report.html").read_text()
+
+    @pytest.mark.models
+    def test_a_report_pictures_known_styles_by_itself(self, capfd, files, models, one_torch_thread):
+        rows = [
+            {"input": f"{text} {row}", "style": style, "output": "x", "scores": {"acc": 1}}
+            for style, text in (("bible", "Thus saith the Lord unto thee"), ("tweets", "lol so tired rn"))
+            for row in range(5)
+        ]
+        (files / "two.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        given = ["score", files / "two.jsonl", "--metrics", "none", "--resamples", 0, "--html", files / "report.html"]
+        code, _, err = run(capfd, *given)
+        page = (files / "report.html").read_text()
+        assert (code, err) == (0, f"restyle: wrote {files / 'report.html'}\n")
+        assert page.count("Vectors by minilm-l6 of inputs, at most 100 of each style (seed 0).") == 2
+        assert page.count('class="dot"') == 10
+
     def test_the_short_signature_alone(self, capfd, files):
         code, out, _ = run(capfd, "score", files / "judged.jsonl", "--metrics", "none", "--short")
         assert code == 0
@@ -155,6 +186,38 @@ class TestCompare:
         tests = {each["number"]: each for each in json.loads(out)["tests"]}
         assert tests["J"]["difference"] == 0.25
         assert tests["fl"]["p"] == 1
+
+    def test_without_resamples_nothing_is_invented(self, capfd, files):
+        given = ["compare", files / "judged.jsonl", "--metrics", "none", "--resamples", 0]
+        code, out, _ = run(capfd, *given, "--html", files / "report.html")
+        assert code == 0
+        assert "±" not in out and "p (Holm)" not in out
+        assert out.splitlines()[-1] == "no intervals and no tests, as no resamples were asked for"
+        page = (files / "report.html").read_text()
+        assert "No intervals and no tests" in page
+        assert "confidence intervals" not in page
+
+    def test_files_and_cards_of_one_name_are_told_apart_by_their_folders(self, capfd, files):
+        for folder, text in (("r1", "Art thou mad?\n"), ("r2", "Are you mad?\n")):
+            (files / folder).mkdir()
+            (files / folder / "out.txt").write_text(text)
+        (files / "one.txt").write_text("Art thou mad?\n")
+        judged = ["--references", files / "one.txt", "--metrics", "bleu", "--resamples", 0, "--no-baselines"]
+        run(capfd, "score", files / "r2" / "out.txt", "--save", files / "r2" / "card", *judged)
+        for second, name in ((files / "r2" / "out.txt", "r2/out"), (files / "r2" / "card", "out (card)")):
+            code, out, err = run(capfd, "compare", files / "r1" / "out.txt", second, *judged)
+            assert (code, err) == (0, "")
+            assert out.splitlines()[1].startswith("r1/out" if name == "r2/out" else "out")
+            assert out.splitlines()[2].startswith(name)
+        code, _, err = run(capfd, "compare", files / "r1" / "out.txt", files / "r2" / ".." / "r1" / "out.txt", *judged)
+        assert (code, err.count("\n")) == (2, 1)
+        assert "r1/out.txt was given twice" in err
+
+    def test_systems_whose_names_make_one_folder_are_both_saved(self, capfd, files):
+        records = [{"output": "x", "input": "y", "system": name, "scores": {"acc": 1}} for name in ("a/b", "a_b")]
+        (files / "two.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+        run(capfd, "score", files / "two.jsonl", "--metrics", "none", "--save", files / "two", "--resamples", 0)
+        assert sorted(load(folder).system for folder in (files / "two").iterdir()) == ["a/b", "a_b"]
 
     def test_one_system_alone_is_wrong_use(self, capfd, files):
         code, _, err = run(capfd, "compare", files / "out.txt", "--references", files / "gold.txt", "--metrics", "bleu")
@@ -260,7 +323,23 @@ class TestReading:
 
     @pytest.mark.parametrize(("system", "name"), [("a/b", "a_b"), ("..", "_"), ("DLSM (he2020)", "DLSM (he2020)")])
     def test_a_systems_name_makes_a_folder_inside_the_one_that_was_named(self, system, name):
-        assert file_name(system) == name
+        assert folder_names([system]) == [name]
+
+    def test_no_two_systems_make_the_same_folder(self):
+        assert folder_names(["a_b", "a/b", "A:B", "a b"]) == ["a_b", "a_b_", "A_B__", "a b"]
+
+    @pytest.mark.parametrize(
+        ("systems", "names"),
+        [
+            ([("r1/out.jsonl", "out"), ("r2/out.jsonl", "out"), ("b.txt", "b")], ["r1/out", "r2/out", "b"]),
+            ([("x/r/out.txt", "out"), ("y/r/out.txt", "out")], ["x/r/out", "y/r/out"]),
+            ([("r1/out.jsonl", "strap"), ("r2/out.jsonl", "strap")], ["strap (r1/out)", "strap (r2/out)"]),
+            ([("out.v1.jsonl.gz", "out"), ("out.v2.jsonl.gz", "out")], ["out.v1.jsonl.gz", "out.v2.jsonl.gz"]),
+            ([("a.jsonl", "strap"), ("b.card", "strap"), ("a.jsonl", "dlsm")], ["strap (a)", "strap (b)", "dlsm"]),
+        ],
+    )
+    def test_systems_of_one_name_are_told_apart_by_their_paths(self, systems, names):
+        assert told_apart(systems) == names
 
 
 @pytest.mark.data

@@ -208,6 +208,11 @@ class TestHolm:
         raw = np.random.default_rng(0).random(50).tolist()
         assert all(p <= corrected <= 1 for p, corrected in zip(raw, holm(raw), strict=True))
 
+    def test_a_test_that_could_not_be_made_makes_the_others_no_harder_to_pass(self):
+        nan = float("nan")
+        assert holm([nan, 0.01, nan, 0.04]) == pytest.approx([nan, 0.02, nan, 0.04], nan_ok=True)
+        assert np.isnan(holm([nan])).all() and holm([]) == []
+
     def test_false_alarms_stay_rare_among_many_systems(self):
         alarms = 0
         for seed in range(60):
@@ -222,3 +227,26 @@ def test_a_comparison_shows_table_and_tests():
     assert "good" in text.splitlines()[1]
     assert "paired bootstrap, 200 resamples, seed 0, two-sided" in text
     assert any(line.startswith("acc") and line.endswith("*") for line in text.splitlines())
+
+
+def test_without_resamples_there_are_no_intervals_and_no_tests():
+    cards = [card(noise(1), "good"), card(noise(2), "bad")]
+    made = compare(cards, resamples=0)
+    assert made.tests == []
+    assert "±" not in made.text() and "bs:" not in made.text()
+    for shown in (made.text(), made.markdown(), made.latex(), made.to_dict()["method"]):
+        assert shown.count("no intervals and no tests") == 1
+        assert "Holm" not in shown
+    with pytest.raises(UnknownName, match="did you mean good"):
+        compare(cards, baseline="god", resamples=0)
+
+
+def test_a_number_that_does_not_exist_is_a_dash_and_not_tested():
+    missing = card([np.nan] * 200, "none")
+    made = compare([missing, card(noise(1, mean=0.9), "good"), card(noise(2, mean=0.6), "bad")], resamples=200)
+    shown = {(each[1], each[2]): each[3:] for each in made.cells()}
+    assert shown["good", "none"] == ["-", "-", "-", "-", ""]
+    known = next(each for each in made.tests if {each.first, each.second} == {"good", "bad"})
+    assert known.p_holm == known.p < 0.05
+    assert "nan" not in made.text()
+    assert made.to_dict()["tests"][0].keys() == {*vars(known), "significant"}

@@ -7,14 +7,15 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from restyle.cli._names import folder_names
 from restyle.cli._settings import with_settings
 from restyle.cli._tables import FormatOption, TableFormat
 from restyle.corpora import load as load_corpus
-from restyle.errors import InputError, UsageError
+from restyle.errors import AssetError, InputError, MissingExtra, UsageError
 from restyle.evaluation import (
     Comparison,
     Leaderboard,
@@ -31,6 +32,9 @@ from restyle.evaluation import (
 from restyle.evaluation import save as save_card
 from restyle.records import STDIO, json_line, writing_to
 from restyle.settings import save_beside
+
+if TYPE_CHECKING:
+    from restyle.evaluation.report import Embeddings
 
 TableOption = Annotated[
     str | None, typer.Option("--table", help="Published outputs: systems/shakespeare.", show_default=False)
@@ -78,8 +82,8 @@ def score(
     with warnings_told():
         cards = score_systems(found, settings, naive=naive_row(found, settings), progress=None)
     if save is not None:
-        for card in cards:
-            save_card(card, save if len(cards) == 1 else Path(save) / file_name(card.system))
+        for card, folder in zip(cards, folder_names([card.system for card in cards]), strict=True):
+            save_card(card, save if len(cards) == 1 else Path(save) / folder)
     level = 0.95 if settings.resamples else None
     board = Leaderboard(cards, level=level, resamples=settings.resamples, seed=settings.seed)
     if short:
@@ -127,9 +131,16 @@ def write_html(
         if embeddings is not None:
             raise UsageError("--embeddings are drawn in the report only; name it with --html")
         return
-    from restyle.evaluation.report import write_report
+    from restyle.evaluation.report import encoded, write_report
 
-    write_report(path, shown, embeddings=_embeddings(embeddings))
+    board = shown.leaderboard if isinstance(shown, Comparison) else shown
+    remarks = []
+    try:
+        vectors = _embeddings(embeddings) if embeddings is not None else encoded(board, seed=settings.seed)
+    except (MissingExtra, AssetError) as error:
+        vectors, remarks = None, [f"the pictures of styles are left out: {error}"]
+        typer.echo(f"restyle: warning: {remarks[0]}", err=True)
+    write_report(path, shown, embeddings=vectors, remarks=remarks)
     save_beside(settings, path)
     typer.echo(f"restyle: wrote {path}", err=True)
 
@@ -153,15 +164,8 @@ def warnings_told() -> Iterator[None]:
         yield
 
 
-def file_name(system: str) -> str:
-    """The name of a system as the name of a folder."""
-    return "".join(mark if mark.isalnum() or mark in "-_.()= " else "_" for mark in system).strip(" .") or "_"
-
-
-def _embeddings(path: str | None) -> Any:
+def _embeddings(path: str) -> Embeddings:
     """The vectors of an .npz; InputError when it holds something else."""
-    if path is None:
-        return None
     import numpy as np
 
     from restyle.evaluation.report import Embeddings

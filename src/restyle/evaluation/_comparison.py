@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
-
-import numpy as np
 
 from restyle.evaluation import _tables
 from restyle.evaluation._leaderboard import Leaderboard
@@ -19,7 +18,7 @@ _HEADER = ["number", "first", "second", "difference", "95% interval", "p", "p (H
 
 @dataclass(frozen=True)
 class Comparison:
-    """A leaderboard with the paired tests between its systems."""
+    """A leaderboard with the paired tests between its systems; without resamples there are none."""
 
     leaderboard: Leaderboard
     tests: Sequence[PairedTest]
@@ -28,15 +27,15 @@ class Comparison:
 
     def text(self) -> str:
         """Both tables for a terminal."""
-        return f"{self.leaderboard.text()}\n{_tables.as_text(_HEADER, self.cells(), names=3)}{self.method}\n"
+        return f"{self.leaderboard.text()}\n{self._table(_tables.as_text)}{self.method}\n"
 
     def markdown(self) -> str:
         """Both tables in Markdown."""
-        return f"{self.leaderboard.markdown()}\n{_tables.as_markdown(_HEADER, self.cells(), names=3)}\n{self.method}\n"
+        return f"{self.leaderboard.markdown()}\n{self._table(_tables.as_markdown)}\n{self.method}\n"
 
     def latex(self) -> str:
         """Both tables as LaTeX tabulars."""
-        return f"{self.leaderboard.latex()}\n{_tables.as_latex(_HEADER, self.cells(), names=3)}% {self.method}\n"
+        return f"{self.leaderboard.latex()}\n{self._table(_tables.as_latex)}% {self.method}\n"
 
     def json(self) -> str:
         """All numbers unrounded."""
@@ -54,6 +53,8 @@ class Comparison:
     @property
     def method(self) -> str:
         """How the differences were tested, in one line."""
+        if not self.leaderboard.resamples:
+            return "no intervals and no tests, as no resamples were asked for"
         kind = {"bootstrap": "paired bootstrap", "randomisation": "paired approximate randomisation"}[self.test]
         board = self.leaderboard
         return (
@@ -65,12 +66,16 @@ class Comparison:
         """The tests as they are printed."""
         return [self._cells(each) for each in self.tests]
 
+    def _table(self, written: Callable[..., str]) -> str:
+        """The tests in one of the formats; nothing where there are none."""
+        return written(_HEADER, self.cells(), names=3) if self.tests else ""
+
     def _cells(self, test: PairedTest) -> list[str]:
         unit = self.leaderboard.units[test.number]
+        difference = "-" if math.isnan(test.difference) else unit.shown(test.difference)
+        interval = "-" if math.isnan(test.low) else f"{unit.shown(test.low)} to {unit.shown(test.high)}"
         star = "*" if test.significant(self.level) else ""
-        interval = f"{unit.shown(test.low)} to {unit.shown(test.high)}"
-        shown = [test.number, test.first, test.second, unit.shown(test.difference), interval]
-        return [*shown, _p(test.p), _p(test.p_holm), star]
+        return [test.number, test.first, test.second, difference, interval, _p(test.p), _p(test.p_holm), star]
 
     def __str__(self) -> str:
         return self.text()
@@ -88,11 +93,12 @@ def compare(
     """Compare systems that answer the same inputs: a table with intervals, and a paired test of every difference.
 
     `numbers` are those to test (by default the number that ranks the table and its factors); `baseline` tests every
-    system against one instead of all pairs. UsageError for a single system, InputError when the inputs differ.
+    system against one instead of all pairs; 0 `resamples` leave out intervals and tests. UsageError for a single
+    system, InputError when the inputs differ.
 
     >>> print(compare([first, second], numbers=["J"]))  # doctest: +SKIP
     """
-    board = Leaderboard(cards, resamples=resamples, seed=seed)
+    board = Leaderboard(cards, level=0.95 if resamples else None, resamples=resamples, seed=seed)
     chosen = numbers or _worth_testing(board)
     # The better system stands first, in whatever order they were given.
     ranked = [card for card in board.rows if card in board.systems]
@@ -110,4 +116,4 @@ def _worth_testing(board: Leaderboard) -> list[str] | None:
 
 
 def _p(value: float) -> str:
-    return "-" if np.isnan(value) else "<0.001" if value < 0.001 else f"{value:.3f}"
+    return "-" if math.isnan(value) else "<0.001" if value < 0.001 else f"{value:.3f}"

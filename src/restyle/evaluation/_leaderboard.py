@@ -77,13 +77,13 @@ class Leaderboard:
         """The interval of one cell; None when it has none, or none is wanted."""
         if self.level is None or name not in card:
             return None
-        if id(card) not in self._intervals:
-            self._intervals[id(card)] = card.intervals(level=self.level, resamples=self.resamples, seed=self.seed)
-        return self._intervals[id(card)][name]
+        if card not in self._intervals:
+            self._intervals[card] = card.intervals(level=self.level, resamples=self.resamples, seed=self.seed)
+        return self._intervals[card][name]
 
     @cached_property
-    def _intervals(self) -> dict[int, dict[str, Interval]]:
-        """All intervals of a row, by the row's identity: each row is resampled once."""
+    def _intervals(self) -> dict[Scorecard, dict[str, Interval]]:
+        """All intervals of a row, or of a part of it: each is resampled once."""
         return {}
 
     @cached_property

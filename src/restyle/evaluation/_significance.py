@@ -57,13 +57,16 @@ def paired_tests(
 ) -> list[PairedTest]:
     """Test every pair of systems, or each against `baseline`, on each number that they share (or on `numbers`).
 
-    The p-values of one number are corrected together (Holm 1979). InputError when the systems answer different inputs.
+    The p-values of one number are corrected together (Holm 1979); without resamples there is no test. InputError when
+    the systems answer different inputs.
     """
     if test not in get_args(Test):
         raise UnknownName("test", test, get_args(Test))
     results: list[PairedTest] = []
     pairs = _pairs(cards, baseline)
     wanted = _shared_numbers(cards, numbers)
+    if not resamples:
+        return []  # only now: a name that does not exist is refused all the same
     of_pairs = [_tested(first, second, wanted, test, resamples, seed) for first, second in pairs]
     for place in range(len(wanted)):
         same_number = [tests[place] for tests in of_pairs]
@@ -75,13 +78,16 @@ def paired_tests(
 def holm(p_values: Sequence[float]) -> list[float]:
     """Holm's step-down correction: the chance of even one false alarm stays below the level.
 
+    NaN, a test that could not be made, stays NaN and makes the others no harder to pass.
+
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
     """
-    order = np.argsort(p_values, kind="stable")
-    corrected, largest = [0.0] * len(p_values), 0.0
+    known = int(np.count_nonzero(~np.isnan(p_values)))
+    order = np.argsort(p_values, kind="stable")[:known]  # NaN is sorted last
+    corrected, largest = [math.nan] * len(p_values), 0.0
     for rank, place in enumerate(order):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
+        largest = max(largest, min(1.0, (known - rank) * p_values[place]))
         corrected[place] = largest
     return corrected
 

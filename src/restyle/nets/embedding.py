@@ -25,13 +25,17 @@ class Embedder:
         self._body = made_fast(loaded.body.requires_grad_(False))
         self._tokenizer = loaded.tokenizer
 
+    def vectors(self, texts: Sequence[str], *, shown: bool | None = False) -> Floats:
+        """The vector of each text, (N, H), of length one."""
+        vectors = by_length(self._tokenizer(texts, _MAX_TOKENS), self._mean, shown=shown)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors
+
     def cosines(self, ours: Sequence[str], theirs: Sequence[str], *, shown: bool | None = False) -> Floats:
         """The cosine of each of our texts with the one of theirs beside it, (N,)."""
         if not ours:
             return np.zeros(0)
-        rows = self._tokenizer([*ours, *theirs], _MAX_TOKENS)
-        vectors = by_length(rows, self._mean, shown=shown)  # (2N, H)
-        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        vectors = self.vectors([*ours, *theirs], shown=shown)  # (2N, H)
         products = np.einsum("nh,nh->n", vectors[: len(ours)], vectors[len(ours) :])
         cosines: Floats = np.clip(np.round(products, DECIMALS), -1.0, 1.0)
         return cosines

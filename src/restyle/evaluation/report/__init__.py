@@ -2,5 +2,6 @@
 
 from restyle.evaluation.report._page import html_report, write_report
 from restyle.evaluation.report._styles import Embeddings
+from restyle.evaluation.report._vectors import encoded
 
-__all__ = ["Embeddings", "html_report", "write_report"]
+__all__ = ["Embeddings", "encoded", "html_report", "write_report"]

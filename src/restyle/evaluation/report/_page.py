@@ -14,11 +14,8 @@ from restyle.evaluation._leaderboard import Leaderboard
 from restyle.evaluation._scorecard import Scorecard
 from restyle.evaluation.report._plots import HEIGHT, WIDTH, clouds, tradeoff
 from restyle.evaluation.report._sentences import embedded
-from restyle.evaluation.report._styles import Embeddings, confusion, similarity
+from restyle.evaluation.report._styles import MOST_STYLES, Embeddings, confusion, similarity
 from restyle.records import writing_to
-
-# Of one system's per-style table; more styles than this make a page nobody reads.
-_MOST_STYLES = 60
 
 
 def html_report(
@@ -26,19 +23,22 @@ def html_report(
     *,
     title: str = "Style transfer scorecard",
     embeddings: Embeddings | None = None,
+    remarks: Sequence[str] = (),
 ) -> str:
     """The report as one HTML text: it needs no network, no server and no other file.
 
     It holds the leaderboard with intervals, ACC against SIM, and every sentence; the tests of a Comparison; for each
     system with predicted styles, the confusion after transfer; for several target styles, a table by style; with
-    `embeddings`, how near the styles are to each other, and their t-SNE.
+    `embeddings`, how near the styles are to each other, and their t-SNE (`encoded` makes them of the sentences).
+    `remarks` stand on top, with those of the leaderboard.
     """
     comparison = shown if isinstance(shown, Comparison) else None
     board = comparison.leaderboard if comparison else _board(shown)
     context: dict[str, Any] = {
         "title": title,
         "board": board,
-        "rows": [_row(board, card) for card in board.rows],
+        "remarks": [*board.remarks, *remarks],
+        "rows": [_row(board, card.system, card) | {"baseline": card not in board.systems} for card in board.rows],
         "tests": comparison.cells() if comparison else [],
         "method": comparison.method if comparison else "",
         "tradeoff": tradeoff(board),
@@ -46,6 +46,7 @@ def html_report(
         "by_style": [(card.system, lines) for card in board.systems if (lines := _by_style(board, card))],
         "similarity": similarity(embeddings) if embeddings else None,
         "clouds": clouds(embeddings) if embeddings else None,
+        "note": embeddings.note if embeddings else "",
         "width": WIDTH,
         "height": HEIGHT,
     }
@@ -69,28 +70,24 @@ def _board(shown: Any) -> Leaderboard:
     return Leaderboard([shown] if isinstance(shown, Scorecard) else list(shown))
 
 
-def _row(board: Leaderboard, card: Scorecard) -> dict[str, Any]:
-    """One line of the leaderboard: each number with its interval, ready to be printed."""
+def _row(board: Leaderboard, name: str, card: Scorecard) -> dict[str, Any]:
+    """One line of a table: each number of the leaderboard with its interval, ready to be printed."""
     cells = []
-    for name in board.names:
-        unit, interval = board.units[name], board.interval(card, name)
-        known = name in card and not math.isnan(card[name])
+    for number in board.names:
+        unit, interval = board.units[number], board.interval(card, number)
+        known = number in card and not math.isnan(card[number])
         bounds = "" if not known or interval is None else f"{unit.shown(interval.low)} – {unit.shown(interval.high)}"
-        cells.append(
-            {"value": unit.shown(card[name]) if known else "–", "bounds": bounds, "sort": card[name] if known else None}
-        )
-    return {"system": card.system, "sentences": len(card), "baseline": card not in board.systems, "cells": cells}
+        value = card[number] if known else None
+        cells.append({"value": "–" if value is None else unit.shown(value), "bounds": bounds, "sort": value})
+    return {"name": name, "sentences": len(card), "cells": cells}
 
 
-def _by_style(board: Leaderboard, card: Scorecard) -> list[tuple[str, int, list[str]]]:
+def _by_style(board: Leaderboard, card: Scorecard) -> list[dict[str, Any]]:
     """The numbers of each target style (Table 15), and of all; empty for a single style."""
     parts = card.by_target()
-    if not 2 <= len(parts) <= _MOST_STYLES:
+    if not 2 <= len(parts) <= MOST_STYLES:
         return []
-    return [
-        (style, len(part), [board.units[name].shown(part[name]) if name in part else "–" for name in board.names])
-        for style, part in [*parts.items(), ("all", card)]
-    ]
+    return [_row(board, style, part) for style, part in [*parts.items(), ("all", card)]]
 
 
 def _rendered(context: dict[str, Any], data: str) -> str:

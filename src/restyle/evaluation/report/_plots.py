@@ -14,8 +14,8 @@ from restyle.evaluation.report._styles import Embeddings, projection
 WIDTH, HEIGHT = 420, 320
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 16, 14, 40
 _LABEL_HEIGHT, _LETTER_WIDTH = 13, 6.2
-# Hues apart enough for a dozen styles; the style sheet gives lightness for light and dark.
-_HUES = (215, 25, 145, 285, 50, 340, 180, 95, 255, 0, 120, 310)
+# As many hues as an eye tells apart, then the same as rings; the style sheet gives lightness for light and dark.
+_HUES = (215, 25, 145, 285, 50, 340, 180, 95)
 
 
 @dataclass(frozen=True)
@@ -104,10 +104,10 @@ class Cloud:
 
 @dataclass(frozen=True)
 class Clouds:
-    """Originals, and paraphrases beside them; the legend has a hue for each style."""
+    """Originals, and paraphrases beside them; the legend has a hue for each style, and whether it is drawn as rings."""
 
     clouds: list[Cloud]
-    legend: list[tuple[str, int]]
+    legend: list[tuple[str, int, bool]]
 
 
 def clouds(embeddings: Embeddings) -> Clouds:
@@ -124,10 +124,11 @@ def clouds(embeddings: Embeddings) -> Clouds:
         ]
         return Cloud(title, points)
 
-    drawn = [cloud("originals", originals.tolist())]
+    drawn = [cloud(embeddings.title, originals.tolist())]
     if paraphrases is not None:
         drawn.append(cloud("their paraphrases", paraphrases.tolist()))
-    return Clouds(drawn, [(name, _HUES[place % len(_HUES)]) for place, name in enumerate(names)])
+    rounds = [divmod(place, len(_HUES)) for place in range(len(names))]
+    return Clouds(drawn, [(name, _HUES[at], turn % 2 == 1) for name, (turn, at) in zip(names, rounds, strict=True)])
 
 
 def _known(card: Scorecard, name: str) -> bool:

@@ -13,8 +13,10 @@ from restyle.evaluation._scorecard import Scorecard
 
 Floats = NDArray[np.float64]
 
-# More points make a slower picture and not a clearer one.
-_MOST_POINTS = 1500
+# More points make a slower picture and not a clearer one; fewer show nothing.
+MOST_POINTS, FEWEST_POINTS = 1500, 5
+# Of a table by style; more make a page nobody reads.
+MOST_STYLES = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +26,8 @@ class Embeddings:
     vectors: Floats  # (sentences, dimensions)
     styles: Sequence[str]
     paraphrases: Floats | None = None  # (sentences, dimensions)
+    title: str = "originals"  # what the sentences are
+    note: str = ""  # how they were chosen, for the captions
 
     def __post_init__(self) -> None:
         if np.ndim(self.vectors) != 2 or len(self.vectors) != len(self.styles) or not len(self.styles):
@@ -86,20 +90,19 @@ def projection(embeddings: Embeddings, seed: int = 0) -> tuple[Floats, Floats | 
 
     Both are projected by one t-SNE, so that a place means the same in both pictures. Of many sentences, some are drawn.
     """
-    try:
-        from sklearn.manifold import TSNE
-        from threadpoolctl import threadpool_limits  # comes with scikit-learn
-    except ModuleNotFoundError as error:
-        raise MissingExtra("scikit-learn", "judge", "the t-SNE of a report") from error
-    chosen = _chosen(len(embeddings.styles), seed)
+    require_t_sne()
+    from sklearn.manifold import TSNE
+    from threadpoolctl import threadpool_limits  # comes with scikit-learn
+
+    chosen = drawn(len(embeddings.styles), MOST_POINTS, seed)
     parts = [embeddings.vectors[chosen]]
     if embeddings.paraphrases is not None:
         parts.append(embeddings.paraphrases[chosen])
     together = np.concatenate(parts).astype(np.float64)
+    if len(together) < FEWEST_POINTS:
+        raise InputError(f"a t-SNE of {len(together)} sentences shows nothing; give at least {FEWEST_POINTS}")
     # t-SNE needs more points than its perplexity; scikit-learn's default is 30.
     perplexity = min(30.0, (len(together) - 1) / 3)
-    if perplexity <= 1:
-        raise InputError(f"a t-SNE of {len(together)} sentences shows nothing; give at least 5")
     start = "pca" if together.shape[1] >= 2 else "random"
     # Sums of several threads differ in their last bit from run to run, which t-SNE turns into another picture.
     with threadpool_limits(1):
@@ -110,8 +113,17 @@ def projection(embeddings: Embeddings, seed: int = 0) -> tuple[Floats, Floats | 
     return within[: len(chosen)], within[len(chosen) :] if len(parts) == 2 else None, styles
 
 
-def _chosen(sentences: int, seed: int) -> list[int]:
-    if sentences <= _MOST_POINTS:
-        return list(range(sentences))
-    order = np.argsort(np.random.PCG64(seed).random_raw(sentences), kind="stable")
-    return sorted(order[:_MOST_POINTS].tolist())
+def require_t_sne() -> None:
+    """MissingExtra where what makes a t-SNE is not installed."""
+    try:
+        import sklearn.manifold  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise MissingExtra("scikit-learn", "judge", "the t-SNE of a report") from error
+
+
+def drawn(number: int, most: int, seed: int) -> list[int]:
+    """At most so many places of a number of them, in their order; the seed draws them."""
+    if number <= most:
+        return list(range(number))
+    order = np.argsort(np.random.PCG64(seed).random_raw(number), kind="stable")
+    return sorted(order[:most].tolist())
