@@ -1,6 +1,7 @@
 """`restyle privacy`, as a user types it."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +51,14 @@ def test_rewrites_are_attacked_by_one_who_has_adapted(capfd, dropped):
     ]  # fmt: skip
     assert found["attacks"][0]["accuracy"] > 0.8 > 0.6 > found["attacks"][2]["accuracy"]
     assert found["words"]["male"]["wife"] > 0.3
+
+
+def test_two_systems_of_one_name_are_both_there(capfd, dropped, tmp_path):
+    again = tmp_path / "again" / Path(dropped).name
+    again.parent.mkdir()
+    again.write_bytes(Path(dropped).read_bytes())
+    _, out, _ = run(capfd, "privacy", "words", dropped, again, "--label", "gender", "--format", "json")
+    assert len({each["system"] for each in json.loads(out)}) == 3
 
 
 def test_the_attacks_alone_are_a_plain_table(capfd, mine):

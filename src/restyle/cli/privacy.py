@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from restyle.cli._names import told_apart
 from restyle.cli._settings import with_settings
 from restyle.cli._tables import FormatOption, TableFormat, show
 from restyle.errors import UsageError
@@ -16,6 +18,9 @@ from restyle.jobs import JobSettings
 from restyle.metrics.privacy import AuditSettings
 from restyle.records import writing_to
 from restyle.rewriters.privacy._training import INFERRED, PrivacyLearnSettings
+
+if TYPE_CHECKING:
+    from restyle.metrics.privacy import Rewritten
 
 app = typer.Typer(help="What texts give away of their authors, and how well it is hidden.", no_args_is_help=True)
 
@@ -55,7 +60,7 @@ def audit(
     """
     from restyle.metrics.privacy import audited, read_rewritten
 
-    systems = [each for file in files for each in read_rewritten(file, label, text_column=text_column)]
+    systems = _systems(files, label, text_column)
     found = audited(
         systems, settings, train=read_rewritten(train, label, text_column=text_column) if train else (), say=_say
     )
@@ -75,6 +80,15 @@ def audit(
         show(words, format)
     for note in found.notes:
         _say(note)
+
+
+def _systems(files: Sequence[str], label: str, text_column: str | None) -> list[Rewritten]:
+    """What every system in the files wrote, those of one name told apart by their paths."""
+    from restyle.metrics.privacy import read_rewritten
+
+    found = [(file, each) for file in files for each in read_rewritten(file, label, text_column=text_column)]
+    names = told_apart([(file, each.system) for file, each in found])
+    return [dataclasses.replace(each, system=name) for (_, each), name in zip(found, names, strict=True)]
 
 
 @app.command("words")
@@ -100,10 +114,10 @@ def words(
     restyle privacy words out.jsonl --label politics --evaluator politics-report --format latex
     """
     from restyle.metrics.leakage import attacker
-    from restyle.metrics.privacy import audited, read_rewritten, save_plot, word_shares
+    from restyle.metrics.privacy import audited, save_plot, word_shares
     from restyle.metrics.privacy._words import bin_names
 
-    systems = [each for file in files for each in read_rewritten(file, label, text_column=text_column)]
+    systems = _systems(files, label, text_column)
     if evaluator:
         weights = attacker(evaluator, "report").model
     else:
