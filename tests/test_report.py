@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -260,6 +261,14 @@ class TestEncodedSentences:
         assert len(set(toy_encoder)) == len(toy_encoder) == len(made.vectors) == 200
         assert all(text.startswith("input") for text in toy_encoder)
         assert made.note == "Vectors by minilm-l6 of inputs, at most 100 of each style (seed 0)."
+
+    def test_paraphrases_that_the_records_hold_are_pictured_beside_them(self, toy_encoder):
+        board = self.inputs_by_style()
+        (given,) = [each.outputs for each in board.rows]
+        others = [{"paraphrase": f"said again {text}"} for text in given.inputs]
+        made = encoded(Leaderboard([scored(replace(given, others=others, columns={"acc": np.ones(600)}))], level=None))
+        assert made.paraphrases.shape == made.vectors.shape == (200, 3)
+        assert [f"said again {text}" for text in toy_encoder[:200]] == toy_encoder[200:]
 
     def test_the_seed_draws_them(self, toy_encoder):
         for seed in (1, 1, 2):

@@ -24,28 +24,32 @@ _MOST_OF_A_STYLE = 100
 def encoded(board: Leaderboard, *, encoder: str = DEFAULT_ENCODER, seed: int = 0) -> Embeddings | None:
     """Vectors of some sentences of each style: of the inputs where their styles are known, else of outputs by target.
 
+    Where the records hold the `paraphrase` of each input, as `restyle rewrite --explain` writes it, of those too.
     None where one style is known or too many, or too few sentences. `encoder` is a sentence encoder as `sim_input`
     takes it. Raises MissingExtra or AssetError where it cannot be had.
     """
-    for title, texts, styles in _styled(board):
+    for title, texts, styles, paraphrases in _styled(board):
         chosen = _some_of_each(texts, styles, seed)
         kinds = len({style for _, style in chosen})
         if 1 < kinds <= MOST_STYLES and len(chosen) >= FEWEST_POINTS:
             vectors = _vectors([text for text, _ in chosen], encoder)
+            beside = [paraphrases.get(text, "") for text, _ in chosen]
+            of_paraphrases = _vectors(beside, encoder) if all(beside) else None
             note = f"Vectors by {encoder} of {title}, at most {_most(kinds)} of each style (seed {seed})."
-            return Embeddings(vectors, [style for _, style in chosen], title=title, note=note)
+            return Embeddings(vectors, [style for _, style in chosen], of_paraphrases, title=title, note=note)
     return None
 
 
-def _styled(board: Leaderboard) -> Iterator[tuple[str, Sequence[str], Sequence[str]]]:
-    """What has a style: inputs, which are originals, and then the outputs of each system, the best first."""
+def _styled(board: Leaderboard) -> Iterator[tuple[str, Sequence[str], Sequence[str], dict[str, str]]]:
+    """What has a style: inputs, with paraphrases where they are known; then the outputs of each system, best first."""
     systems = [card for card in board.rows if card in board.systems]
     for texts in (card.outputs for card in systems):
         if texts.inputs is not None and texts.styles is not None:
-            yield "inputs", texts.inputs, texts.styles
+            made = [str(other.get("paraphrase") or "") for other in texts.others or ({},) * len(texts)]
+            yield "inputs", texts.inputs, texts.styles, dict(zip(texts.inputs, made, strict=True))
     for texts in (card.outputs for card in systems):
         if texts.targets is not None:
-            yield f"outputs of {texts.system}", texts.outputs, texts.targets
+            yield f"outputs of {texts.system}", texts.outputs, texts.targets, {}
 
 
 def _some_of_each(texts: Sequence[str], styles: Sequence[str], seed: int) -> list[tuple[str, str]]:
