@@ -134,6 +134,12 @@ def test_a_system_is_told_of_no_model_that_it_does_not_have(flag, value, stages,
     assert (code, err) == (2, f"restyle: the system copy has no {flag}: leave --{flag} out\n")
 
 
+def test_to_paraphrase_no_style_need_be_named(stages, capfd):
+    code, _, err = run(capfd, "rewrite", "--system", "paraphrase", "--paraphraser", "mine", "You sit.")
+    assert (code, "no style" in err) == (2, False)
+    assert run(capfd, "rewrite", "--system", "copy", "You sit.")[2].startswith("restyle: no style was given")
+
+
 def test_a_paraphraser_is_named_to_those_who_have_one(stages, capfd):
     code, _, err = run(capfd, "rewrite", "--to", "x", "--system", "paraphrase", "--paraphraser", "mine", "You sit.")
     assert code == 2

@@ -24,6 +24,8 @@ from restyle.rewriters._base import (
 from restyle.rewriters._by_example import ByExample
 from restyle.settings import setting
 
+# Writes in no style, so that none need be named; records call its target by its own name.
+_IN_NO_STYLE = "paraphrase"
 _WITHOUT_PARAPHRASE = "strap-no-inference-paraphrase"
 # What an earlier rewrite said of itself, which is not true of the next.
 _OURS = ("candidates", "paraphrase", "flags", "selected_with")
@@ -67,9 +69,11 @@ class RewriteSettings:
 
 def resolved(settings: RewriteSettings) -> RewriteSettings:
     """The settings with the system that they mean; UsageError when they contradict each other."""
+    system = settings.system or ("strap" if settings.corpus is None else "retrieve")
+    if not settings.to and system == _IN_NO_STYLE:
+        settings = replace(settings, to=(system,))
     if not settings.to:
         raise UsageError("no style was given; name it with --to (`restyle styles` lists them)")
-    system = settings.system or ("strap" if settings.corpus is None else "retrieve")
     if settings.skip_paraphrase:
         if system not in ("strap", _WITHOUT_PARAPHRASE):
             raise UsageError(f"the system {system} has no paraphrase to skip: leave --skip-paraphrase out")
