@@ -62,7 +62,7 @@ def with_settings(
 
     def chosen(**given: Any) -> Any:
         file = given.pop("config", None)
-        settings = Chosen(cls, file, {name: _plain(value) for name, value in given.items()})
+        settings: Chosen[Any] = Chosen(cls, file, {name: _plain(value) for name, value in given.items()})
         return settings if with_base else settings()
 
     return with_flags(parameter, flags, chosen)
