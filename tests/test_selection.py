@@ -147,6 +147,20 @@ class TestThresholds:
         with pytest.raises(InputError, match="there are no preferences"):
             Preferences.of([])
         with pytest.raises(InputError, match="row 1 has no 'better_sim'"):
+    @pytest.mark.parametrize(
+        ("line", "said"),
+        [
+            ('{"better_acc": 0.', "line 2: not JSON"),
+            ("[1, 2]", "line 2: a JSON object was expected, not list"),
+            ('"x"', "line 2: a JSON object was expected, not str"),
+        ],
+    )
+    def test_a_line_that_is_no_object_is_named(self, line, said, tmp_path):
+        row = dict(zip(COLUMNS, (0.8, 0.8, 30.0, 0.7, 0.7, 30.0), strict=True))
+        (tmp_path / "prefs.jsonl").write_text(f"{json.dumps(row)}\n{line}\n")
+        with pytest.raises(InputError, match=said):
+            Preferences.read(tmp_path / "prefs.jsonl")
+
             Preferences.of([{"better_acc": 1}])
 
     def test_the_command_says_what_was_learned_and_what_it_is_worth(self, tmp_path, capfd):
