@@ -43,6 +43,10 @@ class TestRule:
         assert not choice.near
         assert "but the model never reaches it (0.650 to 0.810)" in choice.why
 
+    def test_a_level_is_reached_as_nearly_as_in_table_7(self):
+        assert Rule.parse("acc=0.8").chosen(points((0.819, 0.734, 14.2))).near
+        assert not Rule.parse("acc=0.8").chosen(points((0.834, 0.807, 21.4))).near
+
     def test_where_gm_is_nothing_it_says_what_it_took_instead(self):
         choice = Rule.parse("gm").chosen(points((0.6, 0.7, 0.0), (0.5, 0.8, 0.0)))
         assert choice.point["epoch"] == 0.5
@@ -143,10 +147,6 @@ class TestThresholds:
         with pytest.raises(InputError, match=said):
             Preferences.of([dict(zip(COLUMNS, (0.8, 0.8, 30.0, 0.7, 0.7, 30.0), strict=True)) | change])
 
-    def test_no_rows_and_lacking_columns(self):
-        with pytest.raises(InputError, match="there are no preferences"):
-            Preferences.of([])
-        with pytest.raises(InputError, match="row 1 has no 'better_sim'"):
     @pytest.mark.parametrize(
         ("line", "said"),
         [
@@ -161,6 +161,10 @@ class TestThresholds:
         with pytest.raises(InputError, match=said):
             Preferences.read(tmp_path / "prefs.jsonl")
 
+    def test_no_rows_and_lacking_columns(self):
+        with pytest.raises(InputError, match="there are no preferences"):
+            Preferences.of([])
+        with pytest.raises(InputError, match="row 1 has no 'better_sim'"):
             Preferences.of([{"better_acc": 1}])
 
     def test_the_command_says_what_was_learned_and_what_it_is_worth(self, tmp_path, capfd):
