@@ -568,3 +568,12 @@ def test_a_run_killed_for_good_goes_on(tmp_path):
         learn(corpus(), (), KILLED, tmp_path / run / "run", watch())
     for file in ("model.safetensors", TRAJECTORY_FILE):
         assert (tmp_path / "killed" / "run" / file).read_bytes() == (tmp_path / "whole" / "run" / file).read_bytes()
+    def test_a_vocabulary_that_is_cut_to_one_word(self):
+        with pytest.raises(InputError, match="the vocabulary has 1 word .* where 1 may be known; at least two"):
+            read_sides(corpus(), (), replace(TINY, vocabulary=1))
+
+    @pytest.mark.parametrize("subwords", [1, 2, 3])
+    def test_so_few_subwords_that_the_marks_have_no_place(self, subwords):
+        with pytest.raises(UsageError, match=f"^a vocabulary of {subwords} is too small: padding"):
+            read_sides(corpus(), (), replace(TINY, subwords=subwords))
+
