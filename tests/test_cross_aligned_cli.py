@@ -129,6 +129,27 @@ def test_gauges_are_trained_by_themselves_and_asked_by_their_folder(restyle, tmp
     assert (code, "the metric bleu takes no model" in err) == (2, True)
 
 
+POINT = {"step": 1, "epoch": 0.5, "acc": 0.5, "sim": 0.5, "meteor": 0.5, "pp": None, "gm": 0.0, "losses": {}}
+
+
+def test_runs_of_one_name_are_told_apart_by_their_paths_and_an_endless_perplexity_is_shown(restyle, tmp_path):
+    pytest.importorskip("matplotlib")
+    runs = [tmp_path / place for place in ("a/m2", "b/m2", "b/m3")]
+    for run in runs:
+        run.mkdir(parents=True)
+        (run / "trajectory.jsonl").write_text(json.dumps(POINT) + "\n")
+    code, out, err = restyle("select", *runs, runs[0], "--plot", tmp_path / "t.png", "--format", "jsonl")
+    assert code == 0, err
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert [(row["model"], row["pp"]) for row in rows] == [("a/m2", None), ("b/m2", None), ("m3", None)]
+
+
+def test_a_broken_trajectory_is_said_in_one_line(restyle, tmp_path):
+    (tmp_path / "trajectory.jsonl").write_text(json.dumps(POINT)[:40])
+    code, _, err = restyle("select", tmp_path)
+    assert (code, "trajectory.jsonl, line 1: not JSON" in err, len(err.splitlines())) == (1, True, 1), err
+
+
 COMMAND = ["--system", "cross-aligned:M0", "--corpus", "toy", "-o", "x"]
 
 
