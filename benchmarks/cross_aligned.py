@@ -74,7 +74,7 @@ class Obvious:
                 loss, told = self.against(name, several[style], real, transferred, mix[style])
                 weight = settings.lambda_adv if name == "adv" else settings.lambda_adv2 * 2.0**-epoch
                 total = total - weight * told
-                self.own(several[style], name, real.detach(), transferred.detach(), mix[style])
+                self.own(several[style], loss)
                 found[f"{name}{style}"] = loss
         torch.autograd.backward(total, inputs=list(self.model.parameters()))
         return {name: value.detach() for name, value in found.items()}
@@ -163,14 +163,11 @@ class Obvious:
             loss = functional.softplus(-of_real).mean() + functional.softplus(of_transferred).mean()
             return loss, loss
         told = (of_transferred - of_real).mean()
-        return told + self.penalty(judge, real, transferred, mix).detach(), told
+        return told + self.penalty(judge, real, transferred, mix), told
 
-    def own(self, judge: Discriminator, name: str, real: Tensor, transferred: Tensor, mix: Tensor) -> None:
+    def own(self, judge: Discriminator, loss: Tensor) -> None:
         """A discriminator's own gradient."""
-        loss = self.against(name, judge, real, transferred, mix)[1]
-        if name == "adv2":
-            loss = loss + self.penalty(judge, real, transferred, mix)
-        torch.autograd.backward(loss, inputs=list(judge.parameters()))
+        torch.autograd.backward(loss, inputs=list(judge.parameters()), retain_graph=True)
 
     def penalty(self, judge: Discriminator, real: Tensor, transferred: Tensor, mix: Tensor) -> Tensor:
         """The gradient penalty."""

@@ -17,6 +17,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("accelerate")
 
+from safetensors.torch import load_file, save_file  # noqa: E402
 from torch.func import functional_call  # noqa: E402
 
 from restyle.corpora import Corpus  # noqa: E402
@@ -30,11 +31,12 @@ from restyle.rewriters import load  # noqa: E402
 from restyle.rewriters.cross_aligned import MODELS, CrossAlignedSettings, Watch, choose, learn, trajectory_of  # noqa: E402
 from restyle.rewriters.cross_aligned import _losses as losses  # noqa: E402
 from restyle.rewriters.cross_aligned._batches import Batches  # noqa: E402
+from restyle.rewriters.cross_aligned._checkpoint import read_checkpoint, write_checkpoint  # noqa: E402
 from restyle.rewriters.cross_aligned._data import paraphrases, read_sides, two_of  # noqa: E402
 from restyle.rewriters.cross_aligned._discriminators import Discriminators  # noqa: E402
 from restyle.rewriters.cross_aligned._model import Transfer  # noqa: E402
 from restyle.rewriters.cross_aligned._step import Step, check_finite  # noqa: E402
-from restyle.rewriters.cross_aligned._training import CHECKPOINT_FILE, POINTS, TRAJECTORY_FILE  # noqa: E402
+from restyle.rewriters.cross_aligned._training import CHECKPOINT_FILE, POINTS, TRAJECTORY_FILE, Training  # noqa: E402
 from restyle.rewriters.cross_aligned._writing import transferred  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
@@ -286,7 +288,87 @@ def test_a_loss_that_is_no_number_ends_the_training_with_its_name():
         check_finite({"rec": torch.tensor(1.0), "cyc": torch.tensor(math.nan)}, "step 3")
 
 
+def test_a_checkpoint_brings_all_that_adam_keeps_to_the_device_of_the_weights(tmp_path):
+    """A fused Adam stops at a number of steps that is elsewhere; `meta` stands in for a GPU."""
+    networks = {}
+    for device in ("cpu", "meta"):
+        network = torch.nn.Linear(2, 1, device=device)
+        networks[device] = {"model": (network, torch.optim.Adam(network.parameters(), fused=device == "cpu"))}
+    network, optimiser = networks["cpu"]["model"]
+    network(torch.ones(1, 2)).sum().backward()
+    optimiser.step()
+    write_checkpoint(tmp_path / "c.safetensors", networks["cpu"], {}, {"step": 1})
+    assert read_checkpoint(tmp_path / "c.safetensors", networks["meta"], {}) == {"step": 1}
+    _, resumed = networks["meta"]["model"]
+    found = [(name, value.device.type) for state in resumed.state.values() for name, value in state.items()]
+    assert sorted(set(found)) == [("exp_avg", "meta"), ("exp_avg_sq", "meta"), ("step", "meta")]
+
+
+def test_a_checkpoint_that_does_not_say_of_what_is_refused(tmp_path):
+    save_file({"x": torch.zeros(1)}, tmp_path / "c.safetensors", {"version": "1"})
+    with pytest.raises(InputError, match="is no checkpoint of this training: it has no identity and no facts"):
+        read_checkpoint(tmp_path / "c.safetensors", {}, {})
+
+
 class TestTraining:
+    def test_a_gradient_that_is_no_number_never_reaches_the_weights(self, tmp_path, monkeypatch):
+        given = Step.gradients
+
+        def poisoned(self, *arguments):
+            found = given(self, *arguments)
+            if poisoned.left == 0:
+                self._discriminators.first[1].out.bias.grad.fill_(math.inf)
+            poisoned.left -= 1
+            return found
+
+        poisoned.left = 2
+        monkeypatch.setattr(Step, "gradients", poisoned)
+        with pytest.raises(RestyleError, match="step 3: the gradient of the discriminators is inf; lower"):
+            learn(corpus(), (), replace(TINY, model="M0"), tmp_path / "run", watch())
+        tensors = load_file(tmp_path / "run" / CHECKPOINT_FILE)
+        assert all(torch.isfinite(value).all() for value in tensors.values())
+
+    def test_each_discriminator_is_clipped_by_itself(self, tmp_path, monkeypatch):
+        longest = []
+        step = torch.optim.Adam.step
+
+        def watched(self, *arguments):
+            (group,) = self.param_groups
+            longest.append([weights.grad.norm().item() for weights in group["params"] if weights.grad is not None])
+            return step(self, *arguments)
+
+        settings = replace(TINY, model="M6", epochs=1, clip=1e-4)
+        sides = read_sides(corpus(), (), settings)
+        lms = tuple(SentenceLm(GruLm(len(sides.vocabulary), GruLmSettings(word_dim=3, hidden=4))) for _ in range(2))
+        training = Training(sides, [], lms, settings, tmp_path)
+        monkeypatch.setattr(torch.optim.Adam, "step", watched)
+        next(iter(training._epoch()))
+        model, discriminators = (math.hypot(*norms) for norms in longest)
+        assert model == pytest.approx(1e-4, rel=1e-2)
+        assert discriminators == pytest.approx(math.sqrt(4) * 1e-4, rel=1e-2)
+
+    def test_a_model_that_says_nothing_goes_on_and_its_perplexity_is_endless(self, tmp_path, monkeypatch):
+        def silent(self, inputs, outputs, targets):
+            return {"acc": 0.5, "sim": 0.0, "meteor": 0.0, "pp": math.inf, "gm": 0.0}
+
+        monkeypatch.setattr(Measured, "__call__", silent)
+        once = replace(TINY, model="M0", epochs=1)
+        learn(corpus(), (), once, tmp_path / "run", watch())
+        learn(corpus(), (), replace(once, epochs=2), tmp_path / "run", watch())
+        assert '"pp": null' in (tmp_path / "run" / TRAJECTORY_FILE).read_text()
+        assert [point["pp"] for point in trajectory_of(tmp_path / "run")] == [math.inf] * 4
+        assert load(tmp_path / "run").chosen["pp"] == math.inf
+
+    @pytest.mark.parametrize(
+        ("line", "said"),
+        [('{"step": 5, "epo', "line 2: not JSON"), ("[1]", "line 2: a JSON object"), ("{}", "line 2: a point has no")],
+    )
+    def test_a_trajectory_that_is_broken_is_named_by_its_line(self, tmp_path, line, said):
+        point = {"step": 1, "epoch": 0.5, "acc": 0.5, "sim": 0.5, "meteor": 0.5, "pp": 3.0, "gm": 0.0}
+        (tmp_path / TRAJECTORY_FILE).write_text(f"{json.dumps(point)}\n{line}\n")
+        with pytest.raises(InputError, match=said):
+            trajectory_of(tmp_path)
+
     def test_it_learns_to_write_what_it_reads(self, tmp_path, pairs_file):
         settings = replace(TINY, model="M2", epochs=25, learning_rate=0.03, content_dim=24)
         learn(corpus(), (), settings, tmp_path / "run", watch())
@@ -479,6 +561,13 @@ class TestRewriting:
         ):
             load(copy)
 
+    def test_a_point_of_a_run_of_another_version_is_not_chosen(self, copy):
+        file = copy / "system.toml"
+        file.write_text(file.read_text().replace("version = 1", "version = 7"))
+        with pytest.raises(UsageError, match="of version 7, and this restyle reads version 1"):
+            choose(copy, Rule.parse("gm").chosen(trajectory_of(copy)))
+        assert "version = 7" in file.read_text()
+
     def test_weights_of_another_size_are_refused(self, copy):
         file = copy / "system.toml"
         file.write_text(file.read_text().replace("style_dim = 3", "style_dim = 4"))
@@ -520,6 +609,15 @@ class TestBadInput:
         with pytest.raises(InputError, match="the vocabulary has 1 word that is seen 1 times or more"):
             read_sides(one, (), TINY)
 
+    def test_a_vocabulary_that_is_cut_to_one_word(self):
+        with pytest.raises(InputError, match="the vocabulary has 1 word .* where 1 may be known; at least two"):
+            read_sides(corpus(), (), replace(TINY, vocabulary=1))
+
+    @pytest.mark.parametrize("subwords", [1, 2, 3])
+    def test_so_few_subwords_that_the_marks_have_no_place(self, subwords):
+        with pytest.raises(UsageError, match=f"^a vocabulary of {subwords} is too small: padding"):
+            read_sides(corpus(), (), replace(TINY, subwords=subwords))
+
     def test_paraphrases_that_stand_in_one_another_are_left_out(self, pairs_file, tmp_path):
         sides = read_sides(corpus(), (), TINY)
         assert len(paraphrases(sides.vocabulary, replace(TINY, pairs=(pairs_file,)))) == 2
@@ -547,6 +645,32 @@ def test_processes_share_a_batch():
         for n in (0, 1)
     ]
     assert sorted(shares[0] + shares[1]) == sorted(whole)
+
+
+TWO = replace(TINY, model="M2", checkpoint_seconds=60.0)
+SHARED = """
+import os, sys, torch
+sys.path.insert(0, {tests!r})
+torch.set_num_threads(1)
+import test_cross_aligned as t
+from pathlib import Path
+made = t.learn(t.corpus(), (), t.TWO, Path({folder!r}), t.watch())
+sys.stdout.write(made.fingerprint() + "\\n")
+"""
+
+
+def test_processes_train_one_model_together(tmp_path):
+    (tmp_path / "shared.py").write_text(SHARED.format(tests=str(Path(__file__).parent), folder=str(tmp_path / "a/run")))
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    ran = subprocess.run([*launch, str(tmp_path / "shared.py")], env=environment, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    first, second = ran.stdout.split()
+    alone = learn(corpus(), (), TWO, tmp_path / "b" / "run", watch())
+    assert first == second != alone.fingerprint(), "what is summed in another order has other last digits"
+    ours, theirs = (load_file(tmp_path / run / "run" / "model.safetensors") for run in "ab")
+    for name, weights in theirs.items():
+        assert torch.allclose(ours[name], weights, atol=1e-3), name
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no kill -9 here")

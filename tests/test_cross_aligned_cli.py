@@ -14,6 +14,7 @@ from test_cross_aligned import SAID, corpus  # noqa: E402
 from restyle import corpora  # noqa: E402
 from restyle.cli import main  # noqa: E402
 from restyle.metrics import similarity_glove  # noqa: E402
+from restyle.rewriters.strap.learning import LearnSettings  # noqa: E402
 from restyle.study._items import Judged  # noqa: E402
 from restyle.study._validation import preferences, read_ratings, validation  # noqa: E402
 
@@ -85,6 +86,17 @@ def test_a_model_is_learned_chosen_and_used(restyle, tmp_path):
     assert (code, len(out.splitlines())) == (0, 3), err
 
 
+def test_a_flag_that_says_what_is_the_default_of_strap_counts(restyle, tmp_path, monkeypatch):
+    given = []
+    monkeypatch.setattr("restyle.cli._learning_cross_aligned.learn", lambda order: given.append(order.values) or [])
+    (tmp_path / "settings.toml").write_text("epochs = 4\n")
+    command = ("learn", "--system", "cross-aligned:M2", "--corpus", "toy", "-o", tmp_path / "m2")
+    for more in ((), ("--epochs", LearnSettings().epochs, "--seed", 0), ("--config", tmp_path / "settings.toml")):
+        code, _, err = restyle(*command, *more)
+        assert code == 0, err
+    assert given == [{}, {"epochs": 3, "seed": 0}, {"epochs": 4}]
+
+
 def test_several_trainings_are_put_side_by_side_and_drawn(restyle, tmp_path):
     for model in ("M0", "M6"):
         assert learned(restyle, tmp_path / "runs" / model, model)[0] == 0
@@ -117,6 +129,27 @@ def test_gauges_are_trained_by_themselves_and_asked_by_their_folder(restyle, tmp
     assert (code, "the metric bleu takes no model" in err) == (2, True)
 
 
+POINT = {"step": 1, "epoch": 0.5, "acc": 0.5, "sim": 0.5, "meteor": 0.5, "pp": None, "gm": 0.0, "losses": {}}
+
+
+def test_runs_of_one_name_are_told_apart_by_their_paths_and_an_endless_perplexity_is_shown(restyle, tmp_path):
+    pytest.importorskip("matplotlib")
+    runs = [tmp_path / place for place in ("a/m2", "b/m2", "b/m3")]
+    for run in runs:
+        run.mkdir(parents=True)
+        (run / "trajectory.jsonl").write_text(json.dumps(POINT) + "\n")
+    code, out, err = restyle("select", *runs, runs[0], "--plot", tmp_path / "t.png", "--format", "jsonl")
+    assert code == 0, err
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert [(row["model"], row["pp"]) for row in rows] == [("a/m2", None), ("b/m2", None), ("m3", None)]
+
+
+def test_a_broken_trajectory_is_said_in_one_line(restyle, tmp_path):
+    (tmp_path / "trajectory.jsonl").write_text(json.dumps(POINT)[:40])
+    code, _, err = restyle("select", tmp_path)
+    assert (code, "trajectory.jsonl, line 1: not JSON" in err, len(err.splitlines())) == (1, True, 1), err
+
+
 COMMAND = ["--system", "cross-aligned:M0", "--corpus", "toy", "-o", "x"]
 
 
@@ -134,6 +167,9 @@ COMMAND = ["--system", "cross-aligned:M0", "--corpus", "toy", "-o", "x"]
         (COMMAND[:2] + COMMAND[4:], "learns from a corpus into a folder: name it with --corpus"),
         (COMMAND[:4], "learns from a corpus into a folder: name it with --output"),
         ([*COMMAND, "--rank", "4"], "--rank: not for --system cross-aligned:M0"),
+        ([*COMMAND, "--rank", "32"], "--rank: not for --system cross-aligned:M0"),
+        ([*COMMAND, "--epochs", "2.5"], "--epochs 2.5: cross-aligned:M0 goes through its corpus a whole number of"),
+        ([*COMMAND, "--epochs", "0.5"], "--epochs 0.5: cross-aligned:M0 goes through its corpus a whole number of"),
         ([*COMMAND, "a.txt"], "texts: not for --system"),
         ([*COMMAND, "--with", "xi=3"], "no setting is called 'xi'"),
         ([*COMMAND, "--with", "penalty=nan"], "penalty is not a number"),

@@ -43,6 +43,10 @@ class TestRule:
         assert not choice.near
         assert "but the model never reaches it (0.650 to 0.810)" in choice.why
 
+    def test_a_level_is_reached_as_nearly_as_in_table_7(self):
+        assert Rule.parse("acc=0.8").chosen(points((0.819, 0.734, 14.2))).near
+        assert not Rule.parse("acc=0.8").chosen(points((0.834, 0.807, 21.4))).near
+
     def test_where_gm_is_nothing_it_says_what_it_took_instead(self):
         choice = Rule.parse("gm").chosen(points((0.6, 0.7, 0.0), (0.5, 0.8, 0.0)))
         assert choice.point["epoch"] == 0.5
@@ -142,6 +146,20 @@ class TestThresholds:
     def test_rows_that_are_none_are_named(self, change, said):
         with pytest.raises(InputError, match=said):
             Preferences.of([dict(zip(COLUMNS, (0.8, 0.8, 30.0, 0.7, 0.7, 30.0), strict=True)) | change])
+
+    @pytest.mark.parametrize(
+        ("line", "said"),
+        [
+            ('{"better_acc": 0.', "line 2: not JSON"),
+            ("[1, 2]", "line 2: a JSON object was expected, not list"),
+            ('"x"', "line 2: a JSON object was expected, not str"),
+        ],
+    )
+    def test_a_line_that_is_no_object_is_named(self, line, said, tmp_path):
+        row = dict(zip(COLUMNS, (0.8, 0.8, 30.0, 0.7, 0.7, 30.0), strict=True))
+        (tmp_path / "prefs.jsonl").write_text(f"{json.dumps(row)}\n{line}\n")
+        with pytest.raises(InputError, match=said):
+            Preferences.read(tmp_path / "prefs.jsonl")
 
     def test_no_rows_and_lacking_columns(self):
         with pytest.raises(InputError, match="there are no preferences"):

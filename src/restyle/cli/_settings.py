@@ -8,16 +8,35 @@ import inspect
 import tomllib
 import types
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin
 
 import typer
 
 from restyle.errors import UsageError
-from restyle.settings import resolve
+from restyle.settings import read_toml, resolve
 
+S = TypeVar("S")
 _SIMPLE = (bool, int, float, str)
+
+
+@dataclasses.dataclass(frozen=True)
+class Chosen(Generic[S]):
+    """What a file and flags choose; call it for the settings that this makes of the defaults, or of a `base`."""
+
+    cls: type[S]
+    file: str | None
+    flags: Mapping[str, Any]  # None where one was not typed
+
+    def __call__(self, *, base: S | None = None) -> S:
+        """The settings, checked."""
+        return resolve(self.cls, self.file, self.flags, base=base)
+
+    def named(self) -> dict[str, Any]:
+        """What the file or a flag says, be it the default or not."""
+        typed = {name: value for name, value in self.flags.items() if value is not None}
+        return (read_toml(self.file) if self.file else {}) | typed
 
 
 def with_settings(
@@ -32,7 +51,7 @@ def with_settings(
 
     The verb's `parameter` receives the resolved settings: the defaults, then the file of `--config`, then the flags.
     `only` names the fields that become flags; those of no simple type are left to the file. A verb whose defaults hang
-    on another of its arguments asks for it `with_base`, and receives a function: `settings(base=preset)`.
+    on another of its arguments asks for it `with_base`, and receives them as `Chosen`: `settings(base=preset)`.
 
     >>> @with_settings(BuildSettings)                       # doctest: +SKIP
     ... def build(files: list[str], settings: BuildSettings) -> None: ...
@@ -43,7 +62,7 @@ def with_settings(
 
     def chosen(**given: Any) -> Any:
         file = given.pop("config", None)
-        settings = functools.partial(resolve, cls, file, {name: _plain(value) for name, value in given.items()})
+        settings: Chosen[Any] = Chosen(cls, file, {name: _plain(value) for name, value in given.items()})
         return settings if with_base else settings()
 
     return with_flags(parameter, flags, chosen)

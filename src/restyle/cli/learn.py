@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from restyle.cli._learners import Order, learners
-from restyle.cli._settings import nested, with_settings
+from restyle.cli._settings import Chosen, nested, with_settings
 from restyle.cli.score import warnings_told
 from restyle.errors import UsageError
 from restyle.jobs import JobSettings
 from restyle.jobs.stages import leads
 from restyle.rewriters.strap import Pack, packs
 from restyle.rewriters.strap.learning import LearnSettings
-from restyle.settings import to_dict
 
 _FLAGS = (
     "kind", "styles", "base", "paraphraser", "start", "minutes", "epochs", "rank", "precision", "most",
@@ -35,7 +34,7 @@ def learn(
     ] = None,
     name: Annotated[str, typer.Option("--name", help="What to call it: letters, digits, hyphens.")] = "",
     *,
-    settings: Callable[[], LearnSettings],
+    settings: Chosen[LearnSettings],
     system: Annotated[
         str | None,
         typer.Option(
@@ -85,7 +84,7 @@ def learn(
     if system is not None and system != "strap":
         refused = {"texts": files, "--name": name, "--recipe": recipe, "--pairs": pairs, "--run": run}
         given = {"corpus": corpus, "stop": stop, "output": output, "with_": with_}
-        lines = _of_a_corpus(system, given, [what for what, value in refused.items() if value], settings())
+        lines = _of_a_corpus(system, given, [what for what, value in refused.items() if value], settings)
         _say(*lines, to_stderr=False)
         return
     for flag, value in (("--corpus", corpus), ("--stop", stop), ("--with", with_)):
@@ -117,23 +116,28 @@ def _say(*lines: str, to_stderr: bool = True) -> None:
             typer.echo(line, err=to_stderr)
 
 
-def _of_a_corpus(system: str, given: Mapping[str, Any], refused: Sequence[str], settings: LearnSettings) -> list[str]:
+def _of_a_corpus(
+    system: str, given: Mapping[str, Any], refused: Sequence[str], settings: Chosen[LearnSettings]
+) -> list[str]:
     """Have a system learn from a corpus; UsageError when it was given what is STRAP's alone."""
     name, _, variant = system.partition(":")
     learner = learners[name]
-    changed = {key: value for key, value in to_dict(settings).items() if value != to_dict(LearnSettings()).get(key)}
-    if others := [*refused, *(f"--{key.replace('_', '-')}" for key in changed if key not in _SHARED)]:
+    # What was typed counts, not what differs: the defaults of STRAP are not those of other systems.
+    named, checked = settings.named(), settings()
+    if others := [*refused, *(f"--{key.replace('_', '-')}" for key in named if key not in _SHARED)]:
         raise UsageError(f"{', '.join(others)}: not for --system {system}; its settings are given --with NAME=VALUE")
     for flag in ("corpus", "output"):
         if not given[flag]:
             raise UsageError(f"--system {system} learns from a corpus into a folder: name it with --{flag}")
-    numbers = {key: int(value) for key, value in changed.items() if key != "styles"}
+    if "epochs" in named and not checked.epochs.is_integer():
+        raise UsageError(f"--epochs {checked.epochs:g}: {system} goes through its corpus a whole number of times")
+    numbers = {key: int(getattr(checked, key)) for key in ("epochs", "seed") if key in named}
     values = numbers | nested(given["with_"] or [], "--with")
     return learner(
         Order(
             variant=variant,
             corpus=given["corpus"],
-            styles=settings.styles,
+            styles=checked.styles,
             output=Path(given["output"]),
             values=values | ({"stop": given["stop"]} if given["stop"] else {}),
             progress=None,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -40,11 +42,11 @@ def select(
     from restyle.evaluation.trajectories import save_trajectories
     from restyle.rewriters.cross_aligned import choose, trajectory_of
 
-    folders = [folder for run in runs for folder in _runs(Path(run))]
+    folders = list(dict.fromkeys(folder.absolute() for run in runs for folder in _runs(Path(run))))
     rule = Rule.parse(by)
     if output is not None and len(folders) > 1:
         raise UsageError(f"{len(folders)} trainings were given, and -o is for the model of one")
-    trajectories = {folder.name: trajectory_of(folder) for folder in folders}
+    trajectories = {name: trajectory_of(folder) for name, folder in _named(folders).items()}
     if plot is not None:
         save_trajectories(trajectories, plot)
     choices = {name: rule.chosen(points) for name, points in trajectories.items()}
@@ -55,13 +57,28 @@ def select(
         {
             "model": name,
             "epoch": choice.point["epoch"],
-            **{measure: choice.point[measure] for measure in _MEASURES},
+            **{measure: _told(choice.point[measure]) for measure in _MEASURES},
             "reached": choice.near,
             "why": choice.why,
         }
         for name, choice in choices.items()
     ]
     show(rows, format)
+
+
+def _told(value: float) -> float | None:
+    """A measure; nothing where it is endless, which JSON cannot say."""
+    return value if math.isfinite(value) else None
+
+
+def _named(folders: Sequence[Path]) -> dict[str, Path]:
+    """Each by the last part of its path, and by as many more as tell it from another of that name."""
+    endings = [[str(Path(*folder.parts[-depth:])) for depth in range(1, len(folder.parts) + 1)] for folder in folders]
+    known = Counter(ending for each in endings for ending in each)
+    return {
+        next((ending for ending in each if known[ending] == 1), str(folder)): folder
+        for each, folder in zip(endings, folders, strict=True)
+    }
 
 
 def _runs(folder: Path) -> Iterator[Path]:

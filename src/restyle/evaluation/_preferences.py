@@ -7,7 +7,6 @@ output lies outside the thresholds, and an endless one at their edges, so it is 
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from restyle.errors import InputError, MissingExtra
 from restyle.evaluation._numbers import THRESHOLDS, adjusted_gm, checked_thresholds
-from restyle.records import format_of, opened_text
+from restyle.records import format_of, opened_text, read_objects
 
 Floats = NDArray[np.float64]
 MEASURES = ("acc", "sim", "pp")
@@ -61,9 +60,9 @@ class Preferences:
         format = format_of(file)
         if format not in ("tsv", "csv", "jsonl"):
             raise InputError(f"{file} is no .tsv, .csv or .jsonl of preferences")
+        if format == "jsonl":
+            return cls.of(row for _, row in read_objects(file))
         with opened_text(file) as lines:
-            if format == "jsonl":
-                return cls.of(map(json.loads, filter(str.strip, lines)))
             return cls.of(csv.DictReader(lines, delimiter="\t" if format == "tsv" else ","))
 
     def __getitem__(self, rows: Any) -> Preferences:

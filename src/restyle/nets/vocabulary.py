@@ -71,13 +71,15 @@ class Words:
         InputError when there are fewer than two: a network that knows one word says nothing.
         """
         counts = Counter(word for text in texts for word in _tokens(text, style))
-        words = [word for word, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if count >= least]
+        by_count = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        words = [word for word, count in by_count if count >= least][:most]
         if len(words) < 2:
             raise InputError(
                 f"the vocabulary has {len(words)} word{'' if len(words) == 1 else 's'} that "
-                f"{'is' if len(words) == 1 else 'are'} seen {least} times or more; at least two are needed"
+                f"{'is' if len(words) == 1 else 'are'} seen {least} times or more, where {most:,} may be known; "
+                "at least two are needed"
             )
-        return cls(words[:most], style)
+        return cls(words, style)
 
     def __len__(self) -> int:
         return len(self._words) + _SPECIAL

@@ -6,7 +6,7 @@ than a line is held in memory.
 """
 
 from restyle.records._formats import STDIO, Format, Record, format_of
-from restyle.records._reading import OnError, ReadingReport, read_records
+from restyle.records._reading import OnError, ReadingReport, read_objects, read_records
 from restyle.records._streams import opened_bytes, opened_text, read_document
 from restyle.records._writing import RecordWriter, json_line, write_records, writing_to
 
@@ -22,6 +22,7 @@ __all__ = [
     "opened_bytes",
     "opened_text",
     "read_document",
+    "read_objects",
     "read_records",
     "write_records",
     "writing_to",

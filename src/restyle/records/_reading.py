@@ -88,6 +88,20 @@ def read_records(
             yield record
 
 
+def read_objects(source: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The JSON objects of a file that holds one in each line, and the line's number: of rows that are no records.
+
+    Blank lines are passed over. InputError for a file that cannot be read, RecordError for a line that is no object.
+    """
+    name = str(source)
+    with opened_bytes(source) as stream:
+        lines = Lines(stream, name, "utf-8")
+        for number, line in lines:
+            text = lines.decode(number, line)
+            if text.strip():
+                yield number, _object(name, number, text)
+
+
 class _Records:
     """The records in lines of one format; after the RecordError of a bad line, the next record can be asked for."""
 
@@ -144,12 +158,7 @@ class _Records:
     def _json(self, number: int, line: str) -> Record | None:
         if not line.strip():
             return None
-        try:
-            value = _JSON.decode(line)
-        except (ValueError, RecursionError) as error:  # ValueError also for an integer of thousands of digits
-            raise RecordError(self._name, number, f"not JSON: {error}") from None
-        if not isinstance(value, dict):
-            raise RecordError(self._name, number, f"a JSON object was expected, not {type(value).__name__}")
+        value = _object(self._name, number, line)
         if "\\u" in line and not _encodable(value):
             raise RecordError(self._name, number, "half of a surrogate pair (\\ud800 to \\udfff) stands alone")
         return self._record(number, value)
@@ -190,6 +199,16 @@ class _Records:
         record: Record = {"id": str(number if identity in (None, "") else identity), "text": text}
         record.update((key, value) for key, value in fields.items() if key not in ("id", "text", self._text_column))
         return record
+
+
+def _object(name: str, number: int, line: str) -> dict[str, Any]:
+    try:
+        value = _JSON.decode(line)
+    except (ValueError, RecursionError) as error:  # ValueError also for an integer of thousands of digits
+        raise RecordError(name, number, f"not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise RecordError(name, number, f"a JSON object was expected, not {type(value).__name__}")
+    return value
 
 
 def _encodable(value: Any) -> bool:

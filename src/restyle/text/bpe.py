@@ -152,6 +152,11 @@ def _explained(complaint: str, vocabulary: int) -> Exception:
             f"{vocabulary:,} subwords are too few: the characters, bytes and symbols alone are {int(least[1]):,}; "
             "ask for more, or remove rare characters from the corpus"
         )
+    if "insert_id" in complaint:
+        return UsageError(
+            f"a vocabulary of {vocabulary:,} is too small: padding, unknown, begin and end take 4 places, and the "
+            "bytes 256; ask for more"
+        )
     if "sentences_.empty()" in complaint or "all_chars_count" in complaint:
         return InputError("there is no sentence to learn subwords from")
     return InputError(f"SentencePiece could not learn subwords: {complaint}")

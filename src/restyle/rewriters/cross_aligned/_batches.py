@@ -121,9 +121,5 @@ class Batches:
         return Batch(sentences, Sentences.of(texts, styles), Sentences.of(others, styles))
 
 
-def _by_length(rows: Rows, places: Places) -> Places:
-    return places[np.argsort([len(rows[place]) for place in places], kind="stable")]
-
-
 def _filled(order: Places, size: int) -> Places:
     return np.resize(order, size)

@@ -56,7 +56,9 @@ def read_checkpoint(
                     moments = [each for each in opened.keys() if each.startswith(f"{name}/{key}/")]  # noqa: SIM118
                     if moments:
                         optimiser.state[weights] = {
-                            each.rpartition("/")[2]: _placed(opened.get_tensor(each), weights) for each in moments
+                            # Fused, Adam keeps even the number of steps beside the weights.
+                            each.rpartition("/")[2]: opened.get_tensor(each).to(weights.device)
+                            for each in moments
                         }
     except SafetensorError as error:
         raise InputError(f"{file} is no checkpoint of this training: {error}") from None
@@ -70,12 +72,9 @@ def _check(file: Path, told: Mapping[str, str], identity: Mapping[str, Any]) -> 
             f"{file} is a checkpoint of version {told.get('version', 'unknown')}, and this restyle reads version "
             f"{VERSION}: go on with the restyle that began it, or remove the file to begin anew"
         )
+    if lacking := [key for key in ("identity", "facts") if key not in told]:
+        raise InputError(f"{file} is no checkpoint of this training: it has no {' and no '.join(lacking)}")
     before, now = json.loads(told["identity"]), json.loads(json.dumps(identity))
     if changed := sorted(key for key in {*before, *now} if before.get(key) != now.get(key)):
         said = ", ".join(f"{key} was {before.get(key)!r} and is {now.get(key)!r}" for key in changed)
         raise UsageError(f"{file} is of another training ({said}): go on as it began, or choose another folder")
-
-
-def _placed(moment: Tensor, weights: Tensor) -> Tensor:
-    # The number of steps is a tensor of no dimension, which Adam keeps on the processor.
-    return moment.to(weights.device) if moment.ndim else moment

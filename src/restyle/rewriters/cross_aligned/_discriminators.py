@@ -37,3 +37,7 @@ class Discriminators(nn.Module):
 
         self.first = pair(WIDTHS)
         self.second = pair(SECOND_WIDTHS) if settings.has("2d") else None
+
+    def each(self) -> list[nn.Module]:
+        """All two or four."""
+        return [*self.first, *(self.second or ())]

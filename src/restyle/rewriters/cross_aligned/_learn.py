@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+import torch
 from accelerate import PartialState
 
 from restyle.corpora import Corpus
@@ -16,10 +17,10 @@ from restyle.nets.device import denormals_flushed
 from restyle.nets.vocabulary import load_vocabulary
 from restyle.nets.weights import load_weights
 from restyle.records import writing_to
-from restyle.rewriters._base import read_system_file, write_system_file
+from restyle.rewriters._base import write_system_file
 from restyle.rewriters.cross_aligned._data import Sides, paraphrases, read_sides
 from restyle.rewriters.cross_aligned._model import Transfer
-from restyle.rewriters.cross_aligned._rewriter import VERSION, CrossAligned
+from restyle.rewriters.cross_aligned._rewriter import VERSION, CrossAligned, read_model_file
 from restyle.rewriters.cross_aligned._settings import CrossAlignedSettings
 from restyle.rewriters.cross_aligned._training import (
     TRAJECTORY_FILE,
@@ -83,7 +84,7 @@ def learn(
     of_gauges = Path(settings.gauges) if settings.gauges else folder.parent / _GAUGES
     with denormals_flushed():
         # Under `accelerate launch` one process writes, and the others read what it wrote.
-        with PartialState().main_process_first():
+        with PartialState(cpu=not torch.cuda.is_available()).main_process_first():
             gauges = train_gauges(of_gauges, corpus.name, sides, settings.cnn, settings.lm, shown=shown, say=say)
         pairs = paraphrases(sides.vocabulary, settings) if settings.has("para") else []
         training = Training(sides, pairs, gauges.style_lms, settings, folder)
@@ -99,9 +100,9 @@ def learn(
 def choose(folder: Path, choice: Chosen, output: Path | None = None) -> CrossAligned:
     """Make a point of a run's trajectory the model in its folder, or write it to another.
 
-    InputError when its weights are gone.
+    InputError when its weights are gone, UsageError when the run is of another version.
     """
-    values = read_system_file(folder)
+    values = read_model_file(folder)
     settings = from_dict(CrossAlignedSettings, values["settings"], where=str(folder))
     vocabulary = load_vocabulary(folder)
     model = Transfer(len(vocabulary), settings)

@@ -93,12 +93,7 @@ class CrossAligned(Rewriter):
     def load(cls, folder: str | Path) -> Self:
         """Read what was saved; UsageError when it is of another version."""
         folder = Path(folder)
-        values = read_system_file(folder)
-        if values.get("version") != VERSION:
-            raise UsageError(
-                f"{folder} holds a cross-aligned model of version {values.get('version', 'unknown')}, and this restyle "
-                f"reads version {VERSION}: learn it again"
-            )
+        values = read_model_file(folder)
         settings = from_dict(CrossAlignedSettings, values["settings"], where=str(folder))
         vocabulary = load_vocabulary(folder)
         model = Transfer(len(vocabulary), settings)
@@ -112,6 +107,17 @@ class CrossAligned(Rewriter):
     def _named(self, several: Sequence[str], entities: Sequence[Entity]) -> list[str]:
         """Put names and places back where their tags are."""
         return [unmask(_as_tags(text), entities).text for text in several]
+
+
+def read_model_file(folder: Path) -> dict[str, Any]:
+    """What the file of a model says; UsageError when it is of another version."""
+    values = read_system_file(folder)
+    if values.get("version") != VERSION:
+        raise UsageError(
+            f"{folder} holds a cross-aligned model of version {values.get('version', 'unknown')}, and this restyle "
+            f"reads version {VERSION}: learn it again"
+        )
+    return values
 
 
 def _as_tags(text: str) -> str:

@@ -195,10 +195,10 @@ def _differentiated(loss: Tensor, network: torch.nn.Module, states: tuple[Tensor
     return gradients[len(weights) :]
 
 
-def check_finite(found: Losses, where: str) -> None:
-    """RestyleError names the first loss that is no number any more."""
+def check_finite(found: Losses, where: str, what: str = "loss") -> None:
+    """RestyleError names the first loss, or whatever else was found, that is no number any more."""
     for name, value in found.items():
         if not torch.isfinite(value):
             raise RestyleError(
-                f"{where}: the loss {name} is {value.item()}; lower learning_rate or clip, and start the run anew"
+                f"{where}: the {what} {name} is {value.item()}; lower learning_rate or clip, and start the run anew"
             )

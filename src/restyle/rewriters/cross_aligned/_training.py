@@ -1,7 +1,8 @@
 """Training a cross-aligned model: Algorithm 1 in a loop, measured every half epoch; killed, it goes on where it was.
 
     checkpoint.safetensors      the training in progress
-    trajectory.jsonl            a line for each half epoch: the measures on validation sentences, and the mean losses
+    trajectory.jsonl            a line for each half epoch: the measures on validation sentences, and the mean losses;
+                                a pp of null is endless, that of a model which says nothing
     points/000123.safetensors   the model as it was measured at that step
 
 Batches, and all else that is random, follow from the seed and the number of the step alone. Under `accelerate launch`
@@ -10,7 +11,7 @@ every process takes its share of each batch, and the gradients are averaged.
 
 from __future__ import annotations
 
-import json
+import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,12 +20,13 @@ from typing import Any
 
 import torch
 from accelerate import Accelerator
-from torch import nn
+from torch import Tensor, nn
 
+from restyle.errors import RecordError
 from restyle.nets.gru_lm import SentenceLm
 from restyle.nets.weights import save_weights
 from restyle.progress import progress_bar
-from restyle.records import json_line, writing_to
+from restyle.records import json_line, read_objects, writing_to
 from restyle.rewriters.cross_aligned._batches import Batches, Pairs
 from restyle.rewriters.cross_aligned._checkpoint import read_checkpoint, write_checkpoint
 from restyle.rewriters.cross_aligned._data import Sides
@@ -39,6 +41,8 @@ CHECKPOINT_FILE, TRAJECTORY_FILE, POINTS = "checkpoint.safetensors", "trajectory
 _WEIGHTS, _MIX = range(2)
 # A checkpoint is measured so often in an epoch (Sec. 6.1).
 _MEASURED = 2
+# What a point is chosen by.
+_MEASURES = ("step", "epoch", "acc", "sim", "meteor", "pp", "gm")
 
 Point = Mapping[str, Any]
 
@@ -60,7 +64,8 @@ class Training:
     ) -> None:
         """The networks are made, or read from the checkpoint in the folder."""
         self._sides, self._settings, self._folder = sides, settings, folder
-        self._across = Accelerator()
+        # Or several processes on a processor would not find one another, and each train by itself.
+        self._across = Accelerator(cpu=not torch.cuda.is_available())
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(settings.seed * 2 + _WEIGHTS)
             self.model = Transfer(len(sides.vocabulary), settings).to(self._across.device)
@@ -121,12 +126,20 @@ class Training:
                 optimiser.zero_grad()
             losses = self._step.gradients(batch.to(self._across.device), epoch, mix)
             check_finite(losses, f"step {self.step + 1}")
-            for network, optimiser in self._networks.values():
-                self._average(network)
-                nn.utils.clip_grad_norm_(network.parameters(), self._settings.clip)
+            # Before either steps: weights that are no numbers would be saved, and stay so.
+            lengths = {name: self._clipped(network) for name, (network, _) in self._networks.items()}
+            check_finite(lengths, f"step {self.step + 1}", "gradient of the")
+            for _, optimiser in self._networks.values():
                 optimiser.step()
             self.step += 1
             yield losses
+
+    def _clipped(self, network: nn.Module) -> Tensor:
+        """Shorten the gradient of the model, or of each discriminator; returns the longest as it was."""
+        self._average(network)
+        parts = network.each() if isinstance(network, Discriminators) else [network]
+        clip = self._settings.clip
+        return torch.stack([nn.utils.clip_grad_norm_(part.parameters(), clip) for part in parts]).max()
 
     def _average(self, network: nn.Module) -> None:
         """The mean of a network's gradients over all processes."""
@@ -195,11 +208,16 @@ def point_file(folder: Path, step: int) -> Path:
 
 
 def read_trajectory(folder: Path) -> list[dict[str, Any]]:
-    """The measures of every half epoch so far."""
+    """The measures of every half epoch so far; RecordError names the line that holds none."""
     file = folder / TRAJECTORY_FILE
     if not file.is_file():
         return []
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    points = []
+    for number, point in read_objects(file):
+        if lacking := [name for name in _MEASURES if name not in point]:
+            raise RecordError(str(file), number, f"a point has no {', '.join(lacking)}; its fields are {sorted(point)}")
+        points.append(point | {"pp": math.inf if point["pp"] is None else point["pp"]})
+    return points
 
 
 def write_trajectory(folder: Path, points: Sequence[Point]) -> None:
@@ -207,8 +225,14 @@ def write_trajectory(folder: Path, points: Sequence[Point]) -> None:
     file = folder / TRAJECTORY_FILE
     partial = file.with_suffix(".part")
     with writing_to(file):
-        partial.write_text("".join(json_line(dict(point)) for point in points), encoding="utf-8")
+        lines = (json_line({**point, "pp": _finite(point["pp"])}) for point in points)
+        partial.write_text("".join(lines), encoding="utf-8")
         os.replace(partial, file)
+
+
+def _finite(number: float) -> float | None:
+    """The number, or None where JSON has none for it."""
+    return number if math.isfinite(number) else None
 
 
 def _adam(network: nn.Module, settings: CrossAlignedSettings) -> torch.optim.Adam:
