@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from restyle.cli._names import told_apart
 from restyle.cli._tables import FormatOption, TableFormat, show
 from restyle.errors import InputError, UsageError
 
@@ -46,7 +46,8 @@ def select(
     rule = Rule.parse(by)
     if output is not None and len(folders) > 1:
         raise UsageError(f"{len(folders)} trainings were given, and -o is for the model of one")
-    trajectories = {name: trajectory_of(folder) for name, folder in _named(folders).items()}
+    names = told_apart([(str(folder), folder.name) for folder in folders])
+    trajectories = {name: trajectory_of(folder) for name, folder in zip(names, folders, strict=True)}
     if plot is not None:
         save_trajectories(trajectories, plot)
     choices = {name: rule.chosen(points) for name, points in trajectories.items()}
@@ -69,16 +70,6 @@ def select(
 def _told(value: float) -> float | None:
     """A measure; nothing where it is endless, which JSON cannot say."""
     return value if math.isfinite(value) else None
-
-
-def _named(folders: Sequence[Path]) -> dict[str, Path]:
-    """Each by the last part of its path, and by as many more as tell it from another of that name."""
-    endings = [[str(Path(*folder.parts[-depth:])) for depth in range(1, len(folder.parts) + 1)] for folder in folders]
-    known = Counter(ending for each in endings for ending in each)
-    return {
-        next((ending for ending in each if known[ending] == 1), str(folder)): folder
-        for each, folder in zip(endings, folders, strict=True)
-    }
 
 
 def _runs(folder: Path) -> Iterator[Path]:
