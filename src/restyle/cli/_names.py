@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from restyle.records import stem_of
+
 
 def told_apart(systems: Sequence[tuple[str, str]]) -> list[str]:
     """The name of each system, given with its source; those of one name with as much of the path as tells them apart.
@@ -20,7 +22,7 @@ def told_apart(systems: Sequence[tuple[str, str]]) -> list[str]:
         if counted[name] > 1:
             end = _ends([other for other, same in systems if same == name])[source]
             # A file that names no system lent it its own name, which the end of the path says again.
-            name = end if _stem(source) == name else f"{name} ({end})"
+            name = end if stem_of(source) == name else f"{name} ({end})"
         names.append(name)
     return names
 
@@ -44,13 +46,8 @@ def _ends(sources: Sequence[str]) -> dict[str, str]:
     """The shortest ends of the paths that differ, without the kind of file if they do so without; else whole paths."""
     parts = {source: Path(os.path.abspath(source)).parts for source in sources}
     for depth in range(1, max(map(len, parts.values()))):
-        for last in (_stem, lambda source: Path(source).name):
+        for last in (stem_of, lambda source: Path(source).name):
             ends = {source: "/".join([*parts[source][-depth:-1], last(source)]) for source in parts}
             if len(set(ends.values())) == len(sources):
                 return ends
     return {source: source for source in sources}
-
-
-def _stem(source: str) -> str:
-    """`dlsm` for `runs/dlsm.jsonl.gz`."""
-    return Path(source).name.split(".")[0]

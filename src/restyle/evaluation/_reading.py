@@ -13,7 +13,7 @@ from restyle.errors import InputError, UsageError
 from restyle.evaluation._formula import is_name
 from restyle.evaluation._outputs import Outputs, checked_column
 from restyle.evaluation._roles import ALIASES
-from restyle.records import Record, format_of, read_records
+from restyle.records import Record, format_of, read_records, stem_of
 from restyle.settings import setting
 
 # What the keys of published tables mean here.
@@ -57,7 +57,7 @@ def read_outputs(source: str | Path, settings: OutputsSettings | None = None) ->
             text_column="text" if plain else "output",
             remedy="give that name to the column that holds what the system wrote",
         ),
-        system=settings.system or _stem(source),
+        system=settings.system or stem_of(source),
         columns=_pairs(settings.column),
         one_system=settings.system is not None,
     )
@@ -227,8 +227,3 @@ def _pairs(given: Sequence[str]) -> dict[str, str]:
     """`acc=verdict` as acc and verdict; `acc` alone stands for both."""
     split = [each.partition("=") for each in given]
     return {name: other or name for name, _, other in split}
-
-
-def _stem(source: str | Path) -> str:
-    """`dlsm` for `runs/dlsm.jsonl.gz`."""
-    return "stdin" if str(source) == "-" else Path(source).name.split(".")[0] or Path(source).name

@@ -94,9 +94,8 @@ class StyleAccuracy:
             return [self._judge]
         if self._targets:
             return [judge_of([style], part=self._part, kind=self.kind) for style in self._targets]
-        known = ((card.task, card.kind, card.part) for card in cards().values())
-        fitting = zip(cards(), known, strict=True)
-        return [load_judge(name) for name, said in fitting if said == ("style", self.kind, self._part)]
+        fitting = ("style", self.kind, self._part)
+        return [load_judge(name) for name, card in cards().items() if (card.task, card.kind, card.part) == fitting]
 
     def _chosen(self) -> Judge:
         if self._judge is None:

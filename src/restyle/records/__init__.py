@@ -5,7 +5,7 @@ Read from `.jsonl`, `.tsv`, `.csv` and `.txt`, plain or as `.gz` and `.zst`, fro
 than a line is held in memory.
 """
 
-from restyle.records._formats import STDIO, Format, Record, format_of
+from restyle.records._formats import STDIO, Format, Record, format_of, stem_of
 from restyle.records._reading import OnError, ReadingReport, read_objects, read_records
 from restyle.records._streams import opened_bytes, opened_text, read_document
 from restyle.records._writing import RecordWriter, json_line, write_records, writing_to
@@ -24,6 +24,7 @@ __all__ = [
     "read_document",
     "read_objects",
     "read_records",
+    "stem_of",
     "write_records",
     "writing_to",
 ]

@@ -22,6 +22,15 @@ _SUFFIXES: dict[str, Format] = {
 }
 
 
+def stem_of(path: str | Path) -> str:
+    """What a file is called without the kind of file that it is.
+
+    >>> stem_of("runs/dlsm.jsonl.gz")
+    'dlsm'
+    """
+    return "stdin" if str(path) == STDIO else Path(path).name.split(".")[0] or Path(path).name
+
+
 def format_of(path: str | Path) -> Format | None:
     """The format that a file's name declares, under any `.gz` or `.zst`; None for stdin and stdout.
 

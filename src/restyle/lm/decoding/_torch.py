@@ -86,9 +86,7 @@ class TorchEngine:
             if decoding.samples:
                 chosen = _drawn(likely, chances[place, step], decoding)
             elif decoding.branches and not step:
-                begun = likely.index_fill(1, torch.tensor([end], device=self._device), -torch.inf)
-                best = begun.topk(decoding.candidates, dim=-1).indices  # (B, candidates)
-                chosen = best.gather(1, (place % decoding.candidates)[:, None])[:, 0]
+                chosen = _begun(likely, place % decoding.candidates, decoding.candidates, end)
             else:
                 chosen = likely.argmax(-1)
             chosen = torch.where(ended[place], end, chosen)  # (B,)
@@ -177,6 +175,13 @@ def _without_repeats(log_probabilities: Tensor, written: Tensor, size: int) -> T
     begun = (runs[:, :, :-1] == written[:, None, 1 - size :]).all(-1)
     row, place = begun.nonzero(as_tuple=True)
     return log_probabilities.index_put((row, runs[row, place, -1]), torch.tensor(-torch.inf))
+
+
+def _begun(log_probabilities: Tensor, ranks: Tensor, branches: int, end: int) -> Tensor:
+    """The first subword of each row's branch, (B,): of the likeliest but the end that of the row's rank, (B,)."""
+    begins = log_probabilities.index_fill(1, torch.tensor([end], device=ranks.device), -torch.inf)
+    best = begins.topk(branches, dim=-1).indices  # (B, branches)
+    return best.gather(1, ranks[:, None])[:, 0]
 
 
 def _drawn(log_probabilities: Tensor, chances: Tensor, decoding: Decoding) -> Tensor:

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from restyle.lm.decoding import Decoding
 from restyle.rewriters._base import Request, Rewrite, Rewriter, read_system_file, write_system_file
-from restyle.rewriters.strap._drafts import Draft, Stages, several
+from restyle.rewriters.strap._drafts import Draft, Stages, others
 from restyle.rewriters.strap._pack import DEFAULT_PARAPHRASER, find_pack
 from restyle.rewriters.strap._rewriter import rewritten
 from restyle.rewriters.strap._writer import Writer
@@ -98,7 +98,7 @@ class _OneStage(Stages):
         starts = [(draft, draft.text) for draft in drafts]
         self._styled(starts, Decoding(nucleus=request.nucleus, seed=request.seed))
         if request.candidates > 1:
-            self._styled(starts, several(request, request.candidates - 1, request.seed + 1))
+            self._styled(starts, others(request, request.candidates - 1, request.seed + 1))
         self._tried_again(drafts)
         for draft in drafts:
             draft.candidates.sort(key=lambda each: (each.hopeless, each.faults))

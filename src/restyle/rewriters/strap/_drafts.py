@@ -87,7 +87,7 @@ class Stages:
         if request.candidates == 1 or request.nucleus:
             self._styled(starts, Decoding(nucleus=request.nucleus, seed=request.seed))
         if request.candidates > 1:
-            self._styled(starts, several(request, _MORE, request.seed + 1))
+            self._styled(starts, others(request, _MORE, request.seed + 1))
         self._tried_again(drafts)
         self._sentence_by_sentence(_unsound(drafts), request)
         self._ranked(drafts, request)
@@ -99,8 +99,8 @@ class Stages:
         texts = [draft.text for draft in drafts]
         found = self._likeliest(self.para, texts)
         if request.candidates > 1:
-            others = several(request, max(1, request.candidates // 2 - 1), request.seed)
-            found = [[*have, *more] for have, more in zip(found, self.para.write(texts, others), strict=True)]
+            wider = self.para.write(texts, others(request, max(1, request.candidates // 2 - 1), request.seed))
+            found = [[*have, *more] for have, more in zip(found, wider, strict=True)]
         return [(draft, _sound(draft.text, written)) for draft, written in zip(drafts, found, strict=True)]
 
     def _likeliest(self, para: Writer, texts: Sequence[str]) -> list[list[Written]]:
@@ -132,18 +132,17 @@ class Stages:
 
     def _sentence_by_sentence(self, drafts: Sequence[Draft], request: Request) -> None:
         """Write texts of several sentences, of which together one is easily lost, from each sentence by itself."""
-        pieces = {id(draft): [Draft(text) for text in sentences(draft.text)] for draft in drafts}
-        several = [draft for draft in drafts if len(pieces[id(draft)]) > 1]
-        single = [piece for draft in several for piece in pieces[id(draft)]]
-        starts = [(piece, start) for piece, some in self._paraphrased(single, request) for start in some[:1]]
+        torn = [(draft, [Draft(text) for text in sentences(draft.text)]) for draft in drafts]
+        torn = [(draft, pieces) for draft, pieces in torn if len(pieces) > 1]
+        single = [piece for _, pieces in torn for piece in pieces]
+        starts = [(piece, start) for piece, several in self._paraphrased(single, request) for start in several[:1]]
         self._styled(starts, Decoding(nucleus=request.nucleus, seed=request.seed))
-        for draft in several:
-            best = [min(piece.candidates, key=_worst_last, default=None) for piece in pieces[id(draft)]]
-            if all(best):
-                whole = [each for each in best if each]
-                text = " ".join(each.text for each in whole)
-                ended = not any(each.hopeless for each in whole)
-                draft.add(" ".join(each.paraphrase for each in whole), [Written(text, 0.0, ended)])
+        for draft, pieces in torn:
+            best = [min(piece.candidates, key=_worst_last) for piece in pieces if piece.candidates]
+            if len(best) == len(pieces):
+                text = " ".join(each.text for each in best)
+                ended = not any(each.hopeless for each in best)
+                draft.add(" ".join(each.paraphrase for each in best), [Written(text, 0.0, ended)])
 
     def _ranked(self, drafts: Sequence[Draft], request: Request) -> None:
         """Put the best first: by the judges where a choice was asked for, else by faults, the likeliest first."""
@@ -158,7 +157,7 @@ class Stages:
             draft.candidates.sort(key=lambda each: (each.hopeless, ranks[id(draft), each]))
 
 
-def several(request: Request, number: int, seed: int) -> Decoding:
+def others(request: Request, number: int, seed: int) -> Decoding:
     """How so many others than the likeliest are made: by chance, or as branches, of which that is the first.
 
     Beams would be of no use: they find the same sentence with another comma.

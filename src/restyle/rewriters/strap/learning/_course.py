@@ -184,7 +184,7 @@ class Course:
 
     def _draft(self, pairs: Path, card: Card) -> Pack:
         """The tuned base as a pack without scores."""
-        settings = self.settings
+        settings, start = self.settings, self._start
         of: dict[str, Any] = {"pairs": content_of(pairs), "tuning": to_dict(tune_settings(settings, self._base, None))}
         minutes, base = None, self._base
         if settings.minutes is not None:
@@ -203,11 +203,11 @@ class Course:
         def make(path: Path) -> None:
             write_draft(
                 list(read_records(pairs)), card, tuning, settings, path,
-                start=self._start, unfinished=self.stages.folder / "training", shown=self.shown, say=self.say,
+                start=start, unfinished=self.stages.folder / "training", shown=self.shown, say=self.say,
             )  # fmt: skip
 
         of |= {"minutes": minutes, "card": to_dict(card), "precision": settings.precision}
-        of |= {"start": self._start.card.sha256} if self._start else {}
+        of |= {"start": start.card.sha256} if start else {}
         draft = read_pack(self.stages.made("draft", of, make, leaves=["training"], together=True))
         seen = draft.card.settings["steps"] * tuning.batch_size / max(1, draft.card.sentences)
         if minutes is not None and seen < 1:
