@@ -72,11 +72,7 @@ def main() -> None:
         else:
             pack = find_pack(name, "paraphraser")
             found, samples = paraphraser(pack, sentences(PLAIN, options.sentences, options.seed))
-        said = "  ".join(
-            f"{key} {100 * score.value:5.1f} ({100 * score.low:.1f} to {100 * score.high:.1f})"
-            for key, score in found.scores.items()
-        )
-        print(f"{name:12} {said}  {time.perf_counter() - started:.0f} s", flush=True)
+        print(f"{name:12} {told(found)}  {time.perf_counter() - started:.0f} s", flush=True)
         if options.save:
             write_card(replace(pack.card, evaluations=(found,), samples=tuple(samples)), pack.folder)
 
@@ -103,8 +99,15 @@ def strengths_of_paraphraser(pack: Pack, texts: Sequence[str], wanted: Sequence[
     for strength in wanted:
         stronger = replace(pack, card=replace(pack.card, strength=strength))
         found = evaluated(_paraphrased(stronger, texts), "valid sentences", None, paraphrase_metrics(), scored)
-        said = "  ".join(f"{key} {100 * score.value:5.1f}" for key, score in found.scores.items())
-        print(f"{pack.card.name:12} strength {strength:<5g} {said}", flush=True)
+        print(f"{pack.card.name:12} strength {strength:<5g} {told(found)}", flush=True)
+
+
+def told(found: Evaluation) -> str:
+    """The scores with their intervals, on one line."""
+    return "  ".join(
+        f"{key} {100 * score.value:5.1f} ({100 * score.low:.1f} to {100 * score.high:.1f})"
+        for key, score in found.scores.items()
+    )
 
 
 def style(pack: Pack, texts: Sequence[str], of: Sequence[str]) -> tuple[Evaluation, list[Sample]]:

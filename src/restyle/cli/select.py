@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +11,7 @@ import typer
 from restyle.cli._names import told_apart
 from restyle.cli._tables import FormatOption, TableFormat, show
 from restyle.errors import InputError, UsageError
+from restyle.records import finite
 
 _MEASURES = ("acc", "sim", "meteor", "pp", "gm")
 
@@ -58,18 +58,13 @@ def select(
         {
             "model": name,
             "epoch": choice.point["epoch"],
-            **{measure: _told(choice.point[measure]) for measure in _MEASURES},
+            **{measure: finite(choice.point[measure]) for measure in _MEASURES},
             "reached": choice.near,
             "why": choice.why,
         }
         for name, choice in choices.items()
     ]
     show(rows, format)
-
-
-def _told(value: float) -> float | None:
-    """A measure; nothing where it is endless, which JSON cannot say."""
-    return value if math.isfinite(value) else None
 
 
 def _runs(folder: Path) -> Iterator[Path]:

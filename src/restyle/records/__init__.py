@@ -8,7 +8,7 @@ than a line is held in memory.
 from restyle.records._formats import STDIO, Format, Record, format_of, stem_of
 from restyle.records._reading import OnError, ReadingReport, read_objects, read_records
 from restyle.records._streams import opened_bytes, opened_text, read_document
-from restyle.records._writing import RecordWriter, json_line, write_records, writing_to
+from restyle.records._writing import RecordWriter, finite, json_line, write_records, writing_to
 
 __all__ = [
     "Format",
@@ -17,6 +17,7 @@ __all__ = [
     "Record",
     "RecordWriter",
     "STDIO",
+    "finite",
     "format_of",
     "json_line",
     "opened_bytes",

@@ -7,6 +7,7 @@ import csv
 import errno
 import io
 import json
+import math
 import os
 import stat
 import sys
@@ -149,6 +150,11 @@ def json_line(record: Record) -> str:
         raise OutputError(
             f"record {record.get('id')!r} cannot be written as JSON ({error}); give None where there is no number"
         ) from None
+
+
+def finite(number: float) -> float | None:
+    """The number, or None where it is endless or none at all, for which JSON has no word."""
+    return number if math.isfinite(number) else None
 
 
 @contextlib.contextmanager

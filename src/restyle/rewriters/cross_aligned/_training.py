@@ -26,7 +26,7 @@ from restyle.errors import RecordError
 from restyle.nets.gru_lm import SentenceLm
 from restyle.nets.weights import save_weights
 from restyle.progress import progress_bar
-from restyle.records import json_line, read_objects, writing_to
+from restyle.records import finite, json_line, read_objects, writing_to
 from restyle.rewriters.cross_aligned._batches import Batches, Pairs
 from restyle.rewriters.cross_aligned._checkpoint import read_checkpoint, write_checkpoint
 from restyle.rewriters.cross_aligned._data import Sides
@@ -225,14 +225,9 @@ def write_trajectory(folder: Path, points: Sequence[Point]) -> None:
     file = folder / TRAJECTORY_FILE
     partial = file.with_suffix(".part")
     with writing_to(file):
-        lines = (json_line({**point, "pp": _finite(point["pp"])}) for point in points)
+        lines = (json_line({**point, "pp": finite(point["pp"])}) for point in points)
         partial.write_text("".join(lines), encoding="utf-8")
         os.replace(partial, file)
-
-
-def _finite(number: float) -> float | None:
-    """The number, or None where JSON has none for it."""
-    return number if math.isfinite(number) else None
 
 
 def _adam(network: nn.Module, settings: CrossAlignedSettings) -> torch.optim.Adam:
